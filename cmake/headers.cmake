@@ -1,0 +1,65 @@
+# The public headers of each target, relative to include/. tests/check_lists.cmake compares with the disk.
+
+set(HCCLPP_CORE_HEADERS
+  hccl/version.hpp
+  hccl/algorithm/binomial_tree.hpp
+  hccl/algorithm/mesh.hpp
+  hccl/algorithm/one_shot_mesh.hpp
+  hccl/algorithm/recursive_halving_doubling.hpp
+  hccl/algorithm/reproducible.hpp
+  hccl/algorithm/ring.hpp
+  hccl/core/bfloat16.hpp
+  hccl/core/deadline.hpp
+  hccl/core/element.hpp
+  hccl/core/error.hpp
+  hccl/core/float16.hpp
+  hccl/core/partition.hpp
+  hccl/core/detail/function_ref.hpp
+  hccl/core/detail/small_float.hpp
+  hccl/engine/block_sink.hpp
+  hccl/engine/call.hpp
+  hccl/engine/layout.hpp
+  hccl/engine/run.hpp
+  hccl/engine/scratch.hpp
+  hccl/reduction/accumulate_in.hpp
+  hccl/reduction/apply.hpp
+  hccl/reduction/arithmetic.hpp
+  hccl/reduction/average.hpp
+  hccl/reduction/bitwise.hpp
+  hccl/reduction/concept.hpp
+  hccl/reduction/logical.hpp
+  hccl/reduction/min_loc.hpp
+  hccl/reduction/min_max.hpp
+  hccl/reduction/pre_mul_sum.hpp
+  hccl/reduction/reductions.hpp
+  hccl/reduction/saturating.hpp
+  hccl/reduction/detail/complex.hpp
+  hccl/reduction/detail/float16_kernel.hpp
+  hccl/reduction/detail/integer.hpp
+  hccl/reduction/detail/order.hpp
+  hccl/schedule/collective.hpp
+  hccl/schedule/combinators.hpp
+  hccl/schedule/group.hpp
+  hccl/schedule/step.hpp
+  hccl/schedule/verify.hpp
+  hccl/schedule/view.hpp
+  hccl/transport/concept.hpp
+  hccl/transport/local.hpp
+  hccl/transport/detail/local_world.hpp
+)
+
+set(HCCLPP_TCP_HEADERS
+  hccl/bootstrap/launch.hpp
+  hccl/bootstrap/store.hpp
+  hccl/bootstrap/tcp_store.hpp
+  hccl/bootstrap/detail/store_protocol.hpp
+  hccl/bootstrap/detail/store_session.hpp
+  hccl/bootstrap/detail/stream.hpp
+  hccl/transport/detail/tcp_address.hpp
+  hccl/transport/detail/tcp_asio.hpp
+  hccl/transport/detail/tcp_hello.hpp
+  hccl/transport/detail/tcp_interface.hpp
+  hccl/transport/detail/tcp_lobby.hpp
+  hccl/transport/detail/tcp_pair.hpp
+  hccl/transport/detail/tcp_socket.hpp
+)

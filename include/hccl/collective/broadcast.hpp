@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// broadcast: every rank gets the input of the root.
+
+#include <hccl/collective/communicator.hpp>
+#include <hccl/collective/detail/arguments.hpp>
+#include <hccl/collective/detail/execute.hpp>
+
+#include <span>
+
+namespace hccl::inline v0 {
+
+/// Copies the root's input to every rank.
+///
+/// T: an Element, deduced unless given. Algo: an Algorithm that offers Broadcast.
+/// in: used on the root only, apart from `out` or the same buffer; out: equally many elements on every rank. `root` is the same on all
+/// ranks. Every rank calls it. Throws as `allreduce`.
+template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
+  requires detail::Buffer<In> && detail::Buffer<Out>
+void broadcast(communicator<Net>& comm, In&& in, Out&& out, int root = 0) {
+  using E = detail::element_t<T, Out>;
+  const auto input = comm.rank() == root ? detail::input_span<E>(in) : std::span<const E>();
+  const auto output = detail::output_span<E>(out);
+  detail::operate(comm, Broadcast::name, [&](auto& state) {
+    const detail::arguments check(Broadcast::name, comm.rank(), comm.size());
+    check.root(root);
+    check.not_null("output", output);
+    if (comm.rank() == root) {
+      check.not_null("input", input);
+      check.count("input", input.size(), output.size());
+      check.in_place_or_apart(input, output);
+    }
+    detail::move_elements<Algo>(state, Broadcast{root}, input, output, output.size(), output.size());
+  });
+}
+
+/// As above: `data` is the input on the root and the output elsewhere.
+template <class T = void, class Algo = Auto, Transport Net, class Data>
+  requires detail::Buffer<Data>
+void broadcast(communicator<Net>& comm, Data&& data, int root = 0) {
+  broadcast<T, Algo>(comm, data, data, root);
+}
+
+}  // namespace hccl::inline v0

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The communicator: a group of ranks, the transport between them, and what their collectives reuse.
+
+#include <hccl/algorithm/choice.hpp>
+#include <hccl/core/deadline.hpp>
+#include <hccl/core/error.hpp>
+#include <hccl/engine/point_to_point.hpp>
+#include <hccl/engine/run.hpp>
+#include <hccl/engine/scratch.hpp>
+#include <hccl/transport/concept.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace hccl::inline v0 {
+
+namespace detail {
+struct access;
+}
+
+/// A group of ranks that call collectives together.
+///
+/// Every rank calls the same collectives in the same order. One thread at a time uses a communicator (a second one gets
+/// `invalid_argument`); `abort` may be called from any. Movable; the moved-from object may only be destroyed or assigned.
+/// After an error other than `invalid_argument` a communicator is unusable, since it is not known which bytes have travelled:
+/// every later call throws `aborted` with the first reason.
+template <Transport Net>
+class communicator {
+ public:
+  /// Takes the transport, whose rank and size become those of the communicator. No communication.
+  explicit communicator(Net net) : state_(std::make_unique<state>(std::move(net))) {}
+
+  int rank() const { return state_->net.rank(); }
+  int size() const { return state_->net.size(); }
+
+  /// The transport of the collectives. Not to be used while a collective runs.
+  Net& transport() { return state_->net; }
+
+  /// How long a collective may take before it throws `timeout`: 30 minutes unless set. Not a matter of agreement between ranks.
+  std::chrono::nanoseconds timeout() const { return state_->timeout; }
+  void set_timeout(std::chrono::nanoseconds timeout) { state_->timeout = timeout; }
+
+  /// Ends what this communicator does on all ranks: waiters here and on the peers throw `aborted`. From any thread.
+  void abort(const error& why = error(errc::aborted, "abort was called")) noexcept { state_->net.abort(why); }
+
+ private:
+  friend struct detail::access;
+
+  struct state {
+    explicit state(Net n) : net(std::move(n)) {}
+
+    Net net;
+    std::optional<Net> tagged_net;  // of send and recv, when first needed
+    std::chrono::nanoseconds timeout = std::chrono::minutes(30);
+    std::uint32_t sequence = 0;
+    std::string failure;
+    std::atomic<bool> busy = false;
+    detail::engine engine;
+    detail::scratch accumulators;
+    detail::mailbox mail;
+    detail::choice_cache choices;
+  };
+
+  std::unique_ptr<state> state_;
+};
+
+namespace detail {
+
+/// The inside of a communicator, for the collectives.
+struct access {
+  template <Transport Net>
+  static auto& of(communicator<Net>& comm) {
+    return *comm.state_;
+  }
+};
+
+/// Runs one operation of a communicator: alone, and with the failures of the past and the present accounted for.
+template <Transport Net, class Operation>
+auto operate(communicator<Net>& comm, std::string_view name, Operation&& operation) {
+  auto& state = access::of(comm);
+  if (state.busy.exchange(true, std::memory_order_acquire)) {
+    throw error(errc::invalid_argument,
+                concat("rank ", comm.rank(), ": ", name, ": another thread is using this communicator; give each thread its own"),
+                comm.rank());
+  }
+  struct release {
+    std::atomic<bool>& busy;
+    ~release() { busy.store(false, std::memory_order_release); }
+  } const guard{state.busy};
+  if (!state.failure.empty()) {
+    throw error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": the communicator failed before: ", state.failure));
+  }
+  const auto fail = [&](const error& why) {
+    state.failure = why.what();
+    state.net.abort(why);
+    if (state.tagged_net) state.tagged_net->abort(why);
+  };
+  try {
+    return operation(state);
+  } catch (const error& e) {
+    if (e.kind() != errc::invalid_argument) fail(e);
+    throw;
+  } catch (const std::exception& e) {
+    fail(error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": ", e.what()), comm.rank()));
+    throw;
+  } catch (...) {
+    fail(error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": an exception of unknown type"), comm.rank()));
+    throw;
+  }
+}
+
+}  // namespace detail
+
+}  // namespace hccl::inline v0

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The arguments of collectives: what counts as a buffer, and the errors that name what is wrong with one.
+
+#include <hccl/core/element.hpp>
+#include <hccl/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace hccl::inline v0::detail {
+
+/// Anything with elements side by side in memory: a vector, an array, a span.
+template <class R>
+concept Buffer = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+
+template <Buffer R>
+using buffer_element = std::remove_cv_t<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+/// The element of a call: the one that the user spelled out, or that of the buffer.
+template <class T, Buffer R>
+using element_t = std::conditional_t<std::is_void_v<T>, buffer_element<R>, T>;
+
+template <class T, Buffer R>
+consteval bool check_buffer() {
+  static_assert(std::is_same_v<T, buffer_element<R>>, "hccl: the buffer holds elements of another type than the collective was called for");
+  static_assert(Element<T>, "hccl: the element must be trivially copyable, and neither const nor a pointer");
+  return true;
+}
+
+template <class T, Buffer R>
+std::span<const T> input_span(R&& range) {
+  static_assert(check_buffer<T, R>());
+  return {std::ranges::data(range), std::ranges::size(range)};
+}
+
+template <class T, Buffer R>
+std::span<T> output_span(R&& range) {
+  static_assert(check_buffer<T, R>());
+  using reference = std::ranges::range_reference_t<R>;
+  static_assert(!std::is_const_v<std::remove_reference_t<reference>>, "hccl: the output buffer is const; it is written to");
+  return {std::ranges::data(range), std::ranges::size(range)};
+}
+
+/// Checks the arguments of one call on one rank. Every check throws `invalid_argument` and names the collective, the rank, the
+/// argument and both values.
+class arguments {
+ public:
+  arguments(std::string_view collective, int rank, int size) : collective_(collective), rank_(rank), size_(size) {}
+
+  void root(int root) const { is_rank("root", root); }
+
+  void is_rank(std::string_view argument, int value) const {
+    if (value >= 0 && value < size_) return;
+    fail(argument, concat(" is ", value, ", expected a rank from 0 to ", size_ - 1));
+  }
+
+  void count(std::string_view argument, std::size_t actual, std::size_t expected) const {
+    if (actual == expected) return;
+    fail(argument, concat(" has ", actual, " elements, expected ", expected));
+  }
+
+  void multiple_of_size(std::string_view argument, std::size_t actual) const {
+    if (actual % static_cast<std::size_t>(size_) == 0) return;
+    fail(argument, concat(" has ", actual, " elements, expected a multiple of the ", size_, " ranks"));
+  }
+
+  template <class T>
+  void not_null(std::string_view argument, std::span<T> buffer) const {
+    if (buffer.data() != nullptr || buffer.empty()) return;
+    fail(argument, concat(" is null, expected ", buffer.size(), " elements"));
+  }
+
+  /// Two buffers are apart, or `in` begins exactly at element `offset` of `out`: in place.
+  template <class T>
+  void in_place_or_apart(std::span<const T> in, std::span<T> out, std::ptrdiff_t offset = 0) const {
+    if (!overlap(in, out)) return;
+    const auto distance = static_cast<std::ptrdiff_t>(begin(in) - begin(out));
+    const auto in_place = offset * static_cast<std::ptrdiff_t>(sizeof(T));
+    if (distance == in_place) return;
+    fail("input", concat(" overlaps the output and begins ", distance, " bytes from its beginning; in place it begins ", in_place,
+                         " bytes from it, otherwise the two are apart"));
+  }
+
+  template <class T>
+  void apart(std::span<const T> out, std::span<T> in) const {
+    if (overlap(out, in)) fail("in", concat(" overlaps out, expected ", in.size(), " elements apart from it"));
+  }
+
+  [[noreturn]] void fail(std::string_view argument, std::string_view what) const {
+    throw error(errc::invalid_argument, concat("rank ", rank_, ": ", collective_, ": ", argument, what), rank_);
+  }
+
+ private:
+  static std::uintptr_t begin(auto buffer) { return reinterpret_cast<std::uintptr_t>(buffer.data()); }
+
+  static bool overlap(auto a, auto b) {
+    return !a.empty() && !b.empty() && begin(a) < begin(b) + b.size_bytes() && begin(b) < begin(a) + a.size_bytes();
+  }
+
+  std::string_view collective_;
+  int rank_;
+  int size_;
+};
+
+}  // namespace hccl::inline v0::detail

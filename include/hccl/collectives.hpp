@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The front door: collectives, algorithms, reductions, communicator, proofs, and ranks as threads.
+
+#include <hccl/algorithm/auto.hpp>
+#include <hccl/algorithm/binomial_tree.hpp>
+#include <hccl/algorithm/choice.hpp>
+#include <hccl/algorithm/concept.hpp>
+#include <hccl/algorithm/mesh.hpp>
+#include <hccl/algorithm/one_shot_mesh.hpp>
+#include <hccl/algorithm/recursive_halving_doubling.hpp>
+#include <hccl/algorithm/reproducible.hpp>
+#include <hccl/algorithm/ring.hpp>
+#include <hccl/collective/allgather.hpp>
+#include <hccl/collective/allreduce.hpp>
+#include <hccl/collective/barrier.hpp>
+#include <hccl/collective/broadcast.hpp>
+#include <hccl/collective/communicator.hpp>
+#include <hccl/collective/reduce.hpp>
+#include <hccl/collective/reduce_scatter.hpp>
+#include <hccl/collective/run_local.hpp>
+#include <hccl/collective/send_recv.hpp>
+#include <hccl/core/deadline.hpp>
+#include <hccl/core/element.hpp>
+#include <hccl/core/error.hpp>
+#include <hccl/core/partition.hpp>
+#include <hccl/reduction/reductions.hpp>
+#include <hccl/schedule/collective.hpp>
+#include <hccl/schedule/combinators.hpp>
+#include <hccl/schedule/cost.hpp>
+#include <hccl/schedule/group.hpp>
+#include <hccl/schedule/step.hpp>
+#include <hccl/schedule/verify.hpp>
+#include <hccl/transport/concept.hpp>
+#include <hccl/transport/local.hpp>
+#include <hccl/version.hpp>

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a collective call is, what of it travels with every message, and how disagreement is told.
+
+#include <hccl/core/bfloat16.hpp>
+#include <hccl/core/error.hpp>
+#include <hccl/core/float16.hpp>
+
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace hccl::inline v0 {
+
+/// How an element is called in messages; builtin kinds are told apart by name, others by size only.
+template <class T>
+constexpr std::string_view element_name() {
+  if constexpr (std::same_as<T, bool>) return "bool";
+  if constexpr (std::same_as<T, float16>) return "float16";
+  if constexpr (std::same_as<T, bfloat16>) return "bfloat16";
+  if constexpr (std::is_integral_v<T>) {
+    constexpr bool is_signed = std::is_signed_v<T>;
+    if constexpr (sizeof(T) == 1) return is_signed ? "int8" : "uint8";
+    if constexpr (sizeof(T) == 2) return is_signed ? "int16" : "uint16";
+    if constexpr (sizeof(T) == 4) return is_signed ? "int32" : "uint32";
+    if constexpr (sizeof(T) == 8) return is_signed ? "int64" : "uint64";
+  }
+  if constexpr (std::same_as<T, float>) return "float";
+  if constexpr (std::same_as<T, double>) return "double";
+  if constexpr (std::same_as<T, std::complex<float>>) return "complex<float>";
+  if constexpr (std::same_as<T, std::complex<double>>) return "complex<double>";
+  return "struct";
+}
+
+namespace detail {
+
+/// A 32-bit digest of a name (FNV-1a, public domain, G. Fowler, L. Noll, K. Vo).
+constexpr std::uint32_t digest(std::string_view name) {
+  std::uint32_t hash = 2166136261u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
+/// A collective call as this rank made it.
+struct call {
+  std::uint32_t sequence = 0;  // of the communicator's collectives
+  std::string_view collective{};
+  std::string_view algorithm{};
+  std::string_view element{};
+  std::string_view reduction{};  // empty where nothing is reduced
+  std::size_t element_bytes = 1;
+  std::size_t count = 0;  // as the user gave it
+  int root = 0;
+
+  std::string text() const {
+    return concat(collective, " #", sequence, " (", count, " x ", element, reduction.empty() ? "" : ", ", reduction, ", ",
+                  algorithm, ", root ", root, ")");
+  }
+};
+
+/// What travels in front of the bytes of every message, so that two ranks that differ find out before any byte is used.
+struct message_header {
+  std::uint64_t bytes = 0;  // of the message, without the header
+  std::uint64_t count = 0;
+  std::uint32_t sequence = 0;
+  std::int32_t root = 0;
+  std::uint32_t collective = 0;
+  std::uint32_t algorithm = 0;
+  std::uint32_t element = 0;
+  std::uint32_t element_bytes = 0;
+  std::uint32_t reduction = 0;
+  std::uint32_t unused = 0;
+
+  message_header() = default;
+  message_header(const call& c, std::size_t message_bytes)
+      : bytes(message_bytes), count(c.count), sequence(c.sequence), root(c.root), collective(digest(c.collective)),
+        algorithm(digest(c.algorithm)), element(digest(c.element)),
+        element_bytes(static_cast<std::uint32_t>(c.element_bytes)), reduction(digest(c.reduction)) {}
+};
+static_assert(std::is_trivially_copyable_v<message_header> && sizeof(message_header) == 48);
+
+/// Throws `mismatch` if the peer's message does not belong to this call.
+inline void check_agreement(const message_header& theirs, const call& c, std::size_t bytes, int self, int peer) {
+  const message_header ours(c, bytes);
+  const auto differs = [&](std::string_view what, const auto& there, const auto& here) {
+    throw error(errc::mismatch,
+                concat("rank ", self, ": ", c.text(), ": rank ", peer, " called with ", what, ' ', there, ", this rank with ", here),
+                peer);
+  };
+  if (theirs.collective != ours.collective) differs("another collective", "", c.collective);
+  if (theirs.sequence != ours.sequence) differs("sequence number", theirs.sequence, ours.sequence);
+  if (theirs.count != ours.count) differs("count", theirs.count, ours.count);
+  if (theirs.element_bytes != ours.element_bytes) differs("element size", theirs.element_bytes, ours.element_bytes);
+  if (theirs.element != ours.element) differs("another element type", "", c.element);
+  if (theirs.reduction != ours.reduction) differs("another reduction", "", c.reduction);
+  if (theirs.root != ours.root) differs("root", theirs.root, ours.root);
+  if (theirs.algorithm != ours.algorithm) differs("another algorithm", "", c.algorithm);
+  if (theirs.bytes != ours.bytes) differs("a message of bytes", theirs.bytes, ours.bytes);
+}
+
+}  // namespace detail
+
+}  // namespace hccl::inline v0

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Messages between two ranks, matched by tag.
+
+#include <hccl/core/deadline.hpp>
+#include <hccl/core/error.hpp>
+#include <hccl/transport/concept.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace hccl::inline v0::detail {
+
+/// Takes a message into memory of exactly its size.
+class memory_sink final : public sink {
+ public:
+  explicit memory_sink(std::span<std::byte> memory) : sink(memory.size()), rest_(memory) {}
+
+  std::span<std::byte> window() override { return rest_; }
+
+ private:
+  void take(std::span<const std::byte> chunk) override {
+    std::memcpy(rest_.data(), chunk.data(), chunk.size());
+    rest_ = rest_.subspan(chunk.size());
+  }
+  void placed(std::size_t size) override { rest_ = rest_.subspan(size); }
+
+  std::span<std::byte> rest_;
+};
+
+/// What travels in front of a tagged message.
+struct envelope {
+  std::int64_t tag = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t element_bytes = 0;
+  std::uint32_t element = 0;  // digest of its name
+};
+static_assert(std::is_trivially_copyable_v<envelope> && sizeof(envelope) == 24);
+
+/// Sends and receives tagged messages over a transport of their own. A message that arrives while another tag is asked for is
+/// held until its tag is; what is held is bounded.
+class mailbox {
+ public:
+  static constexpr std::size_t capacity = std::size_t{256} << 20;  ///< bytes held for tags that nobody has asked for
+
+  /// Sends `data`; returns when it may be changed.
+  template <Transport Net>
+  void send(Net& net, const envelope& head, std::span<const std::byte> data, int peer, deadline until) {
+    if (peer == net.rank()) return hold(peer, head, {data.begin(), data.end()}, net.rank());
+    begin_send(net, head, data, peer);
+    finish_send(net, peer, until);
+  }
+
+  /// Receives the next message of `peer` with the tag of `wanted`; returns its size in bytes, at most `data.size()`.
+  template <Transport Net>
+  std::size_t receive(Net& net, const envelope& wanted, std::span<std::byte> data, int peer, deadline until) {
+    const int self = net.rank();
+    for (auto m = held_.begin(); m != held_.end(); ++m) {
+      if (m->peer != peer || m->head.tag != wanted.tag) continue;
+      check(m->head, wanted, data.size(), self, peer);
+      std::copy(m->data.begin(), m->data.end(), data.begin());
+      held_bytes_ -= m->data.size();
+      const std::size_t size = m->data.size();
+      held_.erase(m);
+      return size;
+    }
+    if (peer == self) {
+      throw error(errc::invalid_argument, concat("rank ", self, ": recv from itself: nothing was sent under tag ", wanted.tag), self);
+    }
+    while (true) {
+      envelope head;
+      fill(net, std::as_writable_bytes(std::span(&head, 1)), wanted, peer, until);
+      if (head.tag == wanted.tag) {
+        check(head, wanted, data.size(), self, peer);
+        fill(net, data.first(head.bytes), wanted, peer, until);
+        return head.bytes;
+      }
+      check_room(head.bytes, self, peer, head.tag);
+      std::vector<std::byte> other(head.bytes);
+      fill(net, other, wanted, peer, until);
+      hold(peer, head, std::move(other), self);
+    }
+  }
+
+  /// Sends to one rank while it receives from another.
+  template <Transport Net>
+  std::size_t exchange(Net& net, const envelope& head, std::span<const std::byte> out, int to, std::span<std::byte> in, int from,
+                       deadline until) {
+    if (to == net.rank()) {
+      send(net, head, out, to, until);
+      return receive(net, head, in, from, until);
+    }
+    begin_send(net, head, out, to);
+    const std::size_t size = receive(net, head, in, from, until);
+    finish_send(net, to, until);
+    return size;
+  }
+
+ private:
+  struct message {
+    int peer;
+    envelope head;
+    std::vector<std::byte> data;
+  };
+
+  template <Transport Net>
+  void begin_send(Net& net, const envelope& head, std::span<const std::byte> data, int peer) {
+    outgoing_ = head;
+    outgoing_pieces_ = {std::as_bytes(std::span(&outgoing_, 1)), data};
+    net.send(peer, outgoing_pieces_);
+  }
+
+  template <Transport Net>
+  void finish_send(Net& net, int peer, deadline until) {
+    while (net.sending()) {
+      if (!net.progress(until)) time_out("send to", net.rank(), peer, outgoing_.tag);
+    }
+  }
+
+  template <Transport Net>
+  void fill(Net& net, std::span<std::byte> data, const envelope& wanted, int peer, deadline until) {
+    memory_sink in(data);
+    net.receive(peer, in);
+    while (in.remaining() > 0) {
+      if (!net.progress(until)) time_out("recv from", net.rank(), peer, wanted.tag);
+    }
+  }
+
+  [[noreturn]] static void time_out(std::string_view what, int self, int peer, std::int64_t tag) {
+    throw error(errc::timeout, concat("rank ", self, ": ", what, " rank ", peer, ", tag ", tag, ": timed out"), peer);
+  }
+
+  static void check(const envelope& there, const envelope& here, std::size_t room, int self, int peer) {
+    const auto fail = [&](std::string_view what, std::uint64_t theirs, std::uint64_t ours) {
+      throw error(errc::mismatch,
+                  concat("rank ", self, ": recv from rank ", peer, ", tag ", here.tag, ": ", what, ": sent ", theirs, ", expected ", ours),
+                  peer);
+    };
+    if (there.element_bytes != here.element_bytes) fail("element size in bytes", there.element_bytes, here.element_bytes);
+    if (there.element != here.element) fail("element type, digest of its name", there.element, here.element);
+    if (there.bytes > room) {
+      fail("a message longer than the buffer, in elements", there.bytes / there.element_bytes, room / here.element_bytes);
+    }
+  }
+
+  void check_room(std::size_t bytes, int self, int peer, std::int64_t tag) const {
+    if (held_bytes_ + bytes <= capacity) return;
+    throw error(errc::out_of_memory,
+                concat("rank ", self, ": a message of ", bytes, " bytes from rank ", peer, " under tag ", tag,
+                       ", which nobody has asked for, exceeds the ", capacity, " bytes that are held; ", held_bytes_, " are"),
+                peer);
+  }
+
+  void hold(int peer, const envelope& head, std::vector<std::byte> data, int self) {
+    check_room(data.size(), self, peer, head.tag);
+    held_bytes_ += data.size();
+    held_.push_back({peer, head, std::move(data)});
+  }
+
+  envelope outgoing_;
+  std::array<std::span<const std::byte>, 2> outgoing_pieces_;
+  std::deque<message> held_;
+  std::size_t held_bytes_ = 0;
+};
+
+}  // namespace hccl::inline v0::detail

@@ -1,0 +1,14 @@
+# The programs of both consumer projects. WITH_TCP=OFF stands for a user who has no Boost.
+option(WITH_TCP "Use hccl::tcp too" ON)
+enable_testing()
+set(sources "${CMAKE_CURRENT_LIST_DIR}")
+
+add_executable(core "${sources}/core.cpp" "${sources}/second_unit.cpp")
+target_link_libraries(core PRIVATE hccl::hccl)
+add_test(NAME core COMMAND core)
+
+if(WITH_TCP)
+  add_executable(tcp "${sources}/tcp.cpp")
+  target_link_libraries(tcp PRIVATE hccl::tcp)
+  add_test(NAME tcp COMMAND tcp)
+endif()
