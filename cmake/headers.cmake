@@ -1,24 +1,43 @@
 # The public headers of each target, relative to include/. tests/check_lists.cmake compares with the disk.
 
 set(HCCLPP_CORE_HEADERS
+  hccl/collectives.hpp
   hccl/version.hpp
+  hccl/algorithm/auto.hpp
   hccl/algorithm/binomial_tree.hpp
+  hccl/algorithm/choice.hpp
+  hccl/algorithm/concept.hpp
   hccl/algorithm/mesh.hpp
   hccl/algorithm/one_shot_mesh.hpp
   hccl/algorithm/recursive_halving_doubling.hpp
   hccl/algorithm/reproducible.hpp
   hccl/algorithm/ring.hpp
+  hccl/bootstrap/run_local.hpp
+  hccl/collective/allgather.hpp
+  hccl/collective/allreduce.hpp
+  hccl/collective/barrier.hpp
+  hccl/collective/broadcast.hpp
+  hccl/collective/communicator.hpp
+  hccl/collective/reduce.hpp
+  hccl/collective/reduce_scatter.hpp
+  hccl/collective/send_recv.hpp
+  hccl/collective/detail/arguments.hpp
+  hccl/collective/detail/execute.hpp
   hccl/core/bfloat16.hpp
   hccl/core/deadline.hpp
   hccl/core/element.hpp
   hccl/core/error.hpp
   hccl/core/float16.hpp
+  hccl/core/link_model.hpp
   hccl/core/partition.hpp
   hccl/core/detail/function_ref.hpp
+  hccl/core/detail/joined_name.hpp
   hccl/core/detail/small_float.hpp
   hccl/engine/block_sink.hpp
   hccl/engine/call.hpp
+  hccl/engine/combiner.hpp
   hccl/engine/layout.hpp
+  hccl/engine/point_to_point.hpp
   hccl/engine/run.hpp
   hccl/engine/scratch.hpp
   hccl/reduction/accumulate_in.hpp
@@ -39,6 +58,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/reduction/detail/order.hpp
   hccl/schedule/collective.hpp
   hccl/schedule/combinators.hpp
+  hccl/schedule/cost.hpp
   hccl/schedule/group.hpp
   hccl/schedule/step.hpp
   hccl/schedule/verify.hpp
@@ -49,17 +69,30 @@ set(HCCLPP_CORE_HEADERS
 )
 
 set(HCCLPP_TCP_HEADERS
+  hccl/bootstrap/connect.hpp
+  hccl/bootstrap/file_store.hpp
   hccl/bootstrap/launch.hpp
+  hccl/bootstrap/open_store.hpp
+  hccl/bootstrap/run_processes.hpp
   hccl/bootstrap/store.hpp
   hccl/bootstrap/tcp_store.hpp
+  hccl/bootstrap/torch_store.hpp
+  hccl/bootstrap/detail/children.hpp
+  hccl/bootstrap/detail/process.hpp
+  hccl/bootstrap/detail/rendezvous.hpp
   hccl/bootstrap/detail/store_protocol.hpp
   hccl/bootstrap/detail/store_session.hpp
   hccl/bootstrap/detail/stream.hpp
+  hccl/transport/tcp.hpp
   hccl/transport/detail/tcp_address.hpp
   hccl/transport/detail/tcp_asio.hpp
+  hccl/transport/detail/tcp_channel.hpp
   hccl/transport/detail/tcp_hello.hpp
   hccl/transport/detail/tcp_interface.hpp
   hccl/transport/detail/tcp_lobby.hpp
+  hccl/transport/detail/tcp_notice.hpp
   hccl/transport/detail/tcp_pair.hpp
+  hccl/transport/detail/tcp_reason.hpp
   hccl/transport/detail/tcp_socket.hpp
+  hccl/transport/detail/tcp_watch.hpp
 )

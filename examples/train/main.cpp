@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -50,6 +51,7 @@ void run_rank(hccl::communicator<Net>& comm, const Options& options, const train
       fmt::print("weights of rank {}: {:016x}\n", rank, hashes[static_cast<std::size_t>(rank)]);
     }
     if (identical) fmt::print("The weights are identical on all {} ranks.\n", comm.size());
+    std::fflush(stdout);  // a forked rank ends without doing so
   }
   if (!identical) throw std::runtime_error("the ranks ended with different weights");
 }
@@ -63,7 +65,7 @@ void run(const Options& options) {
     auto comm = hccl::connect<hccl::TcpTransport>();
     rank(comm);
   } else if (options.transport == "tcp") {
-    hccl::run_processes<hccl::TcpTransport>(options.ranks, rank);
+    hccl::run_processes<hccl::TcpTransport>(options.ranks, rank, {.timeout = std::chrono::hours(24)});
   } else {
     hccl::run_local(options.ranks, rank);
   }

@@ -12,6 +12,7 @@
 #include <hccl/algorithm/recursive_halving_doubling.hpp>
 #include <hccl/algorithm/reproducible.hpp>
 #include <hccl/algorithm/ring.hpp>
+#include <hccl/bootstrap/run_local.hpp>
 #include <hccl/collective/allgather.hpp>
 #include <hccl/collective/allreduce.hpp>
 #include <hccl/collective/barrier.hpp>
@@ -19,11 +20,11 @@
 #include <hccl/collective/communicator.hpp>
 #include <hccl/collective/reduce.hpp>
 #include <hccl/collective/reduce_scatter.hpp>
-#include <hccl/collective/run_local.hpp>
 #include <hccl/collective/send_recv.hpp>
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/element.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/core/link_model.hpp>
 #include <hccl/core/partition.hpp>
 #include <hccl/reduction/reductions.hpp>
 #include <hccl/schedule/collective.hpp>

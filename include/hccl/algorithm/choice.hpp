@@ -11,9 +11,9 @@
 #include <hccl/algorithm/reproducible.hpp>
 #include <hccl/algorithm/ring.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/core/link_model.hpp>
 #include <hccl/schedule/cost.hpp>
 #include <hccl/schedule/view.hpp>
-#include <hccl/transport/concept.hpp>
 
 #include <array>
 #include <cstddef>

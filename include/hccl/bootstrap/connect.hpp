@@ -12,11 +12,13 @@
 #include <hccl/core/error.hpp>
 #include <hccl/transport/concept.hpp>
 #include <hccl/transport/detail/tcp_address.hpp>
+#include <hccl/transport/detail/tcp_reason.hpp>
 
 #include <charconv>
 #include <chrono>
 #include <concepts>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,16 +92,17 @@ inline std::string host_of(const launch_info& info) {
 }
 
 /// Serves the store of a job in rank 0, unless somebody (hcclrun, for one) does already.
-inline std::optional<TcpStoreServer> serve_store(const launch_info& info) {
-  std::optional<TcpStoreServer> server;
-  if (info.rank != 0 || !(info.store.starts_with("tcp://") || info.store.starts_with("unix:@"))) return server;
+inline std::unique_ptr<TcpStoreServer> serve_store(const launch_info& info) {
+  if (info.rank != 0 || !(info.store.starts_with("tcp://") || info.store.starts_with("unix:@"))) return nullptr;
   try {
-    server.emplace(info.store);
+    return std::make_unique<TcpStoreServer>(info.store);
   } catch (const error& e) {
     if (e.kind() != errc::bootstrap_failed) throw;
+    return nullptr;
   }
-  return server;
 }
+
+inline constexpr std::chrono::seconds time_to_read_faults{1};
 
 inline AnyStore reach_store(const launch_info& info, deadline until) {
   try {
@@ -110,22 +113,76 @@ inline AnyStore reach_store(const launch_info& info, deadline until) {
   }
 }
 
-/// Meets the other ranks once.
-inline world meet_once(const launch_info& info, const std::string& address, deadline until) {
-  auto server = serve_store(info);
+/// Meets the other ranks at a store that is served.
+inline world meet_at_store(const launch_info& info, const std::string& address, deadline until) {
+  auto store = reach_store(info, until);
+  rendezvous meeting(store, info, address, until);
+  auto* const files = store.files();
   try {
-    auto store = reach_store(info, until);
-    rendezvous meeting(store, info, address, until);
     auto met = meeting.meet();
-    if (auto* files = store.files()) {
+    if (files != nullptr) {
       meeting.part();
       info.rank == 0 ? files->remove() : meeting.wait_until_removed();
     }
     return met;
   } catch (const error&) {
-    if (server) server->wait_until_idle(deadline::after(std::chrono::seconds(1)));  // the others read why
+    if (files != nullptr && info.rank == 0) {
+      std::this_thread::sleep_for(time_to_read_faults);
+      files->remove();
+    }
     throw;
   }
 }
 
+/// Meets the other ranks; rank 0 serves the store until all have read the outcome.
+inline world meet(const launch_info& info, const std::string& address, deadline until) {
+  for (;;) {
+    auto server = serve_store(info);
+    try {
+      auto met = meet_at_store(info, address, until);
+      if (server) server->wait_until_idle(until);
+      return met;
+    } catch (const store_lost&) {  // of a meeting that has just ended; the next one will be served
+      if (until.expired()) throw;
+    } catch (const error&) {
+      if (server) server->wait_until_idle(deadline::after(time_to_read_faults));
+      throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 }  // namespace detail
+
+/// Brings the ranks of a job together and returns this rank's communicator.
+///
+/// Net: a Connectable transport. Every rank calls it, as often as the others. Rank, size and meeting point come from `options`,
+/// else from the environment (see find_launch()); without a launcher the world has one rank. Rank 0 serves a "tcp://" or
+/// "unix:@" store unless it is served already.
+///
+/// `HCCL_EXEC_TIMEOUT`, else `HCCL_TIMEOUT` (seconds; 0: never), becomes the timeout of the communicator.
+///
+/// Errors, on every rank that has arrived, within the timeout: `timeout` names the ranks that are missing; `bootstrap_failed`
+/// names both processes (host:pid) of a duplicate rank or of differing world sizes, the one with a rank outside of the world, or
+/// the port that something else has taken; `invalid_argument` names the setting that is wrong on this rank.
+///
+/// Cost: O(size) requests at rank 0, a few at each other rank. Connections between ranks are made when they are first needed.
+template <Connectable Net>
+communicator<Net> connect(const connect_options& options = {}) {
+  const auto info = detail::launch_of(options);
+  const auto found = options.timeout ? options.timeout : detail::seconds_from("HCCL_CONNECT_TIMEOUT", "HCCL_TIMEOUT");
+  const auto until = deadline::after(found.value_or(std::chrono::seconds(120)));
+  const auto collective_timeout = detail::seconds_from("HCCL_EXEC_TIMEOUT", "HCCL_TIMEOUT");
+
+  typename Net::listener own(detail::host_of(info));
+  const bool alone = info.size == 1 && info.rank == 0;
+  const auto met = alone ? detail::world{detail::random_name(), {own.address()}} : detail::meet(info, own.address(), until);
+  communicator<Net> comm(Net(std::move(own), info.rank, info.size, met.addresses, met.job));
+  if (collective_timeout) {
+    const bool never = *collective_timeout == std::chrono::nanoseconds::zero();
+    comm.set_timeout(never ? std::chrono::nanoseconds::max() : *collective_timeout);
+  }
+  return comm;
+}
+
+}  // namespace hccl::inline v0

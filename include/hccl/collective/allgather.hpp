@@ -22,12 +22,13 @@ void allgather(communicator<Net>& comm, In&& in, Out&& out) {
   using E = detail::element_t<T, Out>;
   const auto input = detail::input_span<E>(in);
   const auto output = detail::output_span<E>(out);
-  detail::operate(comm, AllGather::name, [&](auto& state) {
-    const detail::arguments check(AllGather::name, comm.rank(), comm.size());
-    check.not_null("input", input);
-    check.not_null("output", output);
-    check.count("output", output.size(), static_cast<std::size_t>(comm.size()) * input.size());
-    check.in_place_or_apart(input, output, comm.rank() * static_cast<std::ptrdiff_t>(input.size()));
+  const auto check = [&](const detail::arguments& arguments) {
+    arguments.not_null("input", input);
+    arguments.not_null("output", output);
+    arguments.count("output", output.size(), static_cast<std::size_t>(comm.size()) * input.size());
+    arguments.in_place_or_apart(input, output, comm.rank() * static_cast<std::ptrdiff_t>(input.size()));
+  };
+  detail::operate(comm, AllGather::name, check, [&](auto& state) {
     detail::move_elements<Algo>(state, AllGather{}, input, output, input.size(), output.size());
   });
 }

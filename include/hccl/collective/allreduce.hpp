@@ -28,12 +28,13 @@ void allreduce(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
   using E = detail::element_t<T, Out>;
   const auto input = detail::input_span<E>(in);
   const auto output = detail::output_span<E>(out);
-  detail::operate(comm, AllReduce::name, [&](auto& state) {
-    const detail::arguments check(AllReduce::name, comm.rank(), comm.size());
-    check.not_null("input", input);
-    check.not_null("output", output);
-    check.count("output", output.size(), input.size());
-    check.in_place_or_apart(input, output);
+  const auto check = [&](const detail::arguments& arguments) {
+    arguments.not_null("input", input);
+    arguments.not_null("output", output);
+    arguments.count("output", output.size(), input.size());
+    arguments.in_place_or_apart(input, output);
+  };
+  detail::operate(comm, AllReduce::name, check, [&](auto& state) {
     detail::reduce_elements<Algo>(state, AllReduce{}, input, output, input.size(), op);
   });
 }

@@ -22,15 +22,16 @@ void broadcast(communicator<Net>& comm, In&& in, Out&& out, int root = 0) {
   using E = detail::element_t<T, Out>;
   const auto input = comm.rank() == root ? detail::input_span<E>(in) : std::span<const E>();
   const auto output = detail::output_span<E>(out);
-  detail::operate(comm, Broadcast::name, [&](auto& state) {
-    const detail::arguments check(Broadcast::name, comm.rank(), comm.size());
-    check.root(root);
-    check.not_null("output", output);
+  const auto check = [&](const detail::arguments& arguments) {
+    arguments.root(root);
+    arguments.not_null("output", output);
     if (comm.rank() == root) {
-      check.not_null("input", input);
-      check.count("input", input.size(), output.size());
-      check.in_place_or_apart(input, output);
+      arguments.not_null("input", input);
+      arguments.count("input", input.size(), output.size());
+      arguments.in_place_or_apart(input, output);
     }
+  };
+  detail::operate(comm, Broadcast::name, check, [&](auto& state) {
     detail::move_elements<Algo>(state, Broadcast{root}, input, output, output.size(), output.size());
   });
 }

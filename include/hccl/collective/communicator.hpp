@@ -4,6 +4,7 @@
 // The communicator: a group of ranks, the transport between them, and what their collectives reuse.
 
 #include <hccl/algorithm/choice.hpp>
+#include <hccl/collective/detail/arguments.hpp>
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/engine/point_to_point.hpp>
@@ -16,8 +17,8 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace hccl::inline v0 {
@@ -49,16 +50,19 @@ class communicator {
   void set_timeout(std::chrono::nanoseconds timeout) { state_->timeout = timeout; }
 
   /// Ends what this communicator does on all ranks: waiters here and on the peers throw `aborted`. From any thread.
-  void abort(const error& why = error(errc::aborted, "abort was called")) noexcept { state_->net.abort(why); }
+  void abort(const error& why = error(errc::aborted, "abort was called")) noexcept {
+    state_->net.abort(why);
+    state_->tagged_net.abort(why);
+  }
 
  private:
   friend struct detail::access;
 
   struct state {
-    explicit state(Net n) : net(std::move(n)) {}
+    explicit state(Net n) : net(std::move(n)), tagged_net(net.channel(1)) {}
 
     Net net;
-    std::optional<Net> tagged_net;  // of send and recv, when first needed
+    Net tagged_net;  // of send and recv
     std::chrono::nanoseconds timeout = std::chrono::minutes(30);
     std::uint32_t sequence = 0;
     std::string failure;
@@ -82,9 +86,10 @@ struct access {
   }
 };
 
-/// Runs one operation of a communicator: alone, and with the failures of the past and the present accounted for.
-template <Transport Net, class Operation>
-auto operate(communicator<Net>& comm, std::string_view name, Operation&& operation) {
+/// Runs one operation of a communicator: alone, after `check(arguments)` has passed, and with the failures of the past and the present
+/// accounted for. What `check` throws leaves the communicator as it was; what `run(state)` throws makes it unusable.
+template <Transport Net, class Check, class Run>
+auto operate(communicator<Net>& comm, std::string_view name, Check&& check, Run&& run) {
   auto& state = access::of(comm);
   if (state.busy.exchange(true, std::memory_order_acquire)) {
     throw error(errc::invalid_argument,
@@ -98,15 +103,15 @@ auto operate(communicator<Net>& comm, std::string_view name, Operation&& operati
   if (!state.failure.empty()) {
     throw error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": the communicator failed before: ", state.failure));
   }
+  check(arguments(name, comm.rank(), comm.size()));
   const auto fail = [&](const error& why) {
     state.failure = why.what();
-    state.net.abort(why);
-    if (state.tagged_net) state.tagged_net->abort(why);
+    comm.abort(why);
   };
   try {
-    return operation(state);
+    return run(state);
   } catch (const error& e) {
-    if (e.kind() != errc::invalid_argument) fail(e);
+    fail(e);
     throw;
   } catch (const std::exception& e) {
     fail(error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": ", e.what()), comm.rank()));

@@ -22,15 +22,16 @@ void reduce(communicator<Net>& comm, In&& in, Out&& out, int root = 0, Op op = {
   using E = detail::element_t<T, In>;
   const auto input = detail::input_span<E>(in);
   const auto output = comm.rank() == root ? detail::output_span<E>(out) : std::span<E>();
-  detail::operate(comm, Reduce::name, [&](auto& state) {
-    const detail::arguments check(Reduce::name, comm.rank(), comm.size());
-    check.root(root);
-    check.not_null("input", input);
+  const auto check = [&](const detail::arguments& arguments) {
+    arguments.root(root);
+    arguments.not_null("input", input);
     if (comm.rank() == root) {
-      check.not_null("output", output);
-      check.count("output", output.size(), input.size());
-      check.in_place_or_apart(input, output);
+      arguments.not_null("output", output);
+      arguments.count("output", output.size(), input.size());
+      arguments.in_place_or_apart(input, output);
     }
+  };
+  detail::operate(comm, Reduce::name, check, [&](auto& state) {
     detail::reduce_elements<Algo>(state, Reduce{root}, input, output, input.size(), op);
   });
 }

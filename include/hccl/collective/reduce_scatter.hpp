@@ -22,12 +22,13 @@ void reduce_scatter(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
   using E = detail::element_t<T, Out>;
   const auto input = detail::input_span<E>(in);
   const auto output = detail::output_span<E>(out);
-  detail::operate(comm, ReduceScatter::name, [&](auto& state) {
-    const detail::arguments check(ReduceScatter::name, comm.rank(), comm.size());
-    check.not_null("input", input);
-    check.not_null("output", output);
-    check.count("input", input.size(), static_cast<std::size_t>(comm.size()) * output.size());
-    check.in_place_or_apart(input, output, -comm.rank() * static_cast<std::ptrdiff_t>(output.size()));
+  const auto check = [&](const detail::arguments& arguments) {
+    arguments.not_null("input", input);
+    arguments.not_null("output", output);
+    arguments.count("input", input.size(), static_cast<std::size_t>(comm.size()) * output.size());
+    arguments.in_place_or_apart(input, output, -comm.rank() * static_cast<std::ptrdiff_t>(output.size()));
+  };
+  detail::operate(comm, ReduceScatter::name, check, [&](auto& state) {
     detail::reduce_elements<Algo>(state, ReduceScatter{}, input, output, output.size(), op);
   });
 }

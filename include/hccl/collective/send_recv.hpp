@@ -8,6 +8,8 @@
 #include <hccl/engine/call.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace hccl::inline v0 {
@@ -19,13 +21,10 @@ envelope make_envelope(int tag, std::size_t count = 0) {
   return {tag, count * sizeof(T), static_cast<std::uint32_t>(sizeof(T)), digest(element_name<T>())};
 }
 
-/// Runs `operation(mailbox, transport, deadline)` on the channel of tagged messages.
-template <Transport Net, class Operation>
-auto exchange_tagged(communicator<Net>& comm, std::string_view name, Operation&& operation) {
-  return operate(comm, name, [&](auto& state) {
-    if (!state.tagged_net) state.tagged_net.emplace(state.net.channel(1));
-    return operation(state.mail, *state.tagged_net, deadline::after(state.timeout));
-  });
+/// Runs `run(mailbox, transport, deadline)` on the channel of tagged messages.
+template <Transport Net, class Check, class Run>
+auto operate_tagged(communicator<Net>& comm, std::string_view name, Check&& check, Run&& run) {
+  return operate(comm, name, check, [&](auto& state) { return run(state.mail, state.tagged_net, deadline::after(state.timeout)); });
 }
 
 }  // namespace detail
@@ -41,10 +40,11 @@ template <class T = void, Transport Net, class Data>
 void send(communicator<Net>& comm, Data&& data, int destination, int tag = 0) {
   using E = detail::element_t<T, Data>;
   const auto out = detail::input_span<E>(data);
-  detail::exchange_tagged(comm, "send", [&](auto& mail, Net& net, deadline until) {
-    const detail::arguments check("send", comm.rank(), comm.size());
-    check.is_rank("destination", destination);
-    check.not_null("data", out);
+  const auto check = [&](const detail::arguments& arguments) {
+    arguments.is_rank("destination", destination);
+    arguments.not_null("data", out);
+  };
+  detail::operate_tagged(comm, "send", check, [&](auto& mail, Net& net, deadline until) {
     mail.send(net, detail::make_envelope<E>(tag, out.size()), std::as_bytes(out), destination, until);
   });
 }
@@ -58,10 +58,11 @@ template <class T = void, Transport Net, class Data>
 std::size_t recv(communicator<Net>& comm, Data&& data, int source, int tag = 0) {
   using E = detail::element_t<T, Data>;
   const auto in = detail::output_span<E>(data);
-  return detail::exchange_tagged(comm, "recv", [&](auto& mail, Net& net, deadline until) {
-    const detail::arguments check("recv", comm.rank(), comm.size());
-    check.is_rank("source", source);
-    check.not_null("data", in);
+  const auto check = [&](const detail::arguments& arguments) {
+    arguments.is_rank("source", source);
+    arguments.not_null("data", in);
+  };
+  return detail::operate_tagged(comm, "recv", check, [&](auto& mail, Net& net, deadline until) {
     return mail.receive(net, detail::make_envelope<E>(tag), std::as_writable_bytes(in), source, until) / sizeof(E);
   });
 }
@@ -74,13 +75,14 @@ std::size_t sendrecv(communicator<Net>& comm, Out&& out, int destination, In&& i
   using E = detail::element_t<T, In>;
   const auto leaving = detail::input_span<E>(out);
   const auto coming = detail::output_span<E>(in);
-  return detail::exchange_tagged(comm, "sendrecv", [&](auto& mail, Net& net, deadline until) {
-    const detail::arguments check("sendrecv", comm.rank(), comm.size());
-    check.is_rank("destination", destination);
-    check.is_rank("source", source);
-    check.not_null("out", leaving);
-    check.not_null("in", coming);
-    check.apart(leaving, coming);
+  const auto check = [&](const detail::arguments& arguments) {
+    arguments.is_rank("destination", destination);
+    arguments.is_rank("source", source);
+    arguments.not_null("out", leaving);
+    arguments.not_null("in", coming);
+    arguments.apart(leaving, coming);
+  };
+  return detail::operate_tagged(comm, "sendrecv", check, [&](auto& mail, Net& net, deadline until) {
     const auto head = detail::make_envelope<E>(tag, leaving.size());
     return mail.exchange(net, head, std::as_bytes(leaving), destination, std::as_writable_bytes(coming), source, until) / sizeof(E);
   });

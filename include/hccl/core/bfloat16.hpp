@@ -12,14 +12,15 @@
 
 namespace hccl::inline v0 {
 
-/// Holds a brain floating-point number: 1 sign, 8 exponent and 7 fraction bits, two bytes, trivially copyable.
+/// Holds a brain floating-point number: 1 sign, 8 exponent and 7 fraction bits, two bytes, trivially
+/// copyable.
 ///
-/// Converts to float implicitly (exact) and from numbers explicitly, by way of float: round to nearest even; infinity is
-/// kept, overflow gives infinity, subnormals are exact and NaN stays NaN with its sign and the upper part of its payload.
-/// Arithmetic computes in float and rounds each result.
+/// Converts to float implicitly (exact) and from numbers explicitly, by way of float: round to nearest even;
+/// infinity is kept, overflow gives infinity, subnormals are exact and NaN stays NaN with its sign and the
+/// upper part of its payload. Arithmetic computes in float and rounds each result.
 ///
-/// The conversion is a few integer instructions on every target. The AVX512-BF16 instructions are not used on purpose:
-/// they flush subnormals, and ranks on different machines must compute the same bits.
+/// The conversion is a few integer instructions on every target. The AVX512-BF16 instructions are not used on
+/// purpose: they flush subnormals, and ranks on different machines must compute the same bits.
 class bfloat16 : public detail::small_float<bfloat16> {
  public:
   bfloat16() = default;

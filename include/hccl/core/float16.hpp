@@ -17,13 +17,14 @@
 
 namespace hccl::inline v0 {
 
-/// Holds a half-precision number (IEEE 754 binary16): 1 sign, 5 exponent and 10 fraction bits, two bytes, trivially
-/// copyable.
+/// Holds a half-precision number (IEEE 754 binary16): 1 sign, 5 exponent and 10 fraction bits, two bytes,
+/// trivially copyable.
 ///
-/// Converts to float implicitly (exact) and from numbers explicitly, by way of float: round to nearest even; infinity is
-/// kept, overflow gives infinity, subnormals are exact and NaN stays NaN with its sign and the upper part of its payload.
-/// Arithmetic computes in float and rounds each result. Conversions use the target's instructions where the compiler's
-/// flags allow it, and give the same bits with and without (but for the quieting of NaN).
+/// Converts to float implicitly (exact) and from numbers explicitly, by way of float: round to nearest even;
+/// infinity is kept, overflow gives infinity, subnormals are exact and NaN stays NaN with its sign and the
+/// upper part of its payload. Arithmetic computes in float and rounds each result. Conversions use the
+/// target's instructions where the compiler's flags allow it, and give the same bits with and without (but
+/// for the quieting of NaN).
 class float16 : public detail::small_float<float16> {
  public:
   float16() = default;
@@ -66,18 +67,18 @@ class float16 : public detail::small_float<float16> {
     return narrow(value);
   }
 
-  // Both conversions are free of branches, so that loops over them vectorise, and give the same bits on a thread that
-  // flushes subnormal floats.
+  // Both conversions are free of branches, so that loops over them vectorise, and give the same bits on a
+  // thread that flushes subnormal floats.
   static constexpr float widen(std::uint16_t half) noexcept {
     const std::int32_t magnitude = (half & 0x7fff) << 13;
     const std::int32_t is_subnormal = mask(magnitude < 1 << 23);
     const std::int32_t is_special = mask(magnitude >= 31 << 23);
-    // A subnormal takes the least exponent, whose implicit bit is then subtracted. The exponent's bias goes from 15 to
-    // 127, and once more by as much for infinity and NaN.
+    // A subnormal takes the least exponent, whose implicit bit is then subtracted. The exponent's bias goes
+    // from 15 to 127, and once more by as much for infinity and NaN.
     const float shifted = as_float(magnitude + (112 << 23) + (is_subnormal & 1 << 23));
     const float finite = shifted - as_float(is_subnormal & as_bits(0x1p-14f));
-    return as_float((as_bits(finite) + (is_special & 112 << 23)) | static_cast<std::int32_t>(half & 0x8000u)
-                                                                       << 16);
+    const std::int32_t sign = half >> 15 << 31;
+    return as_float((as_bits(finite) + (is_special & 112 << 23)) | sign);
   }
 
   static constexpr std::uint16_t narrow(float value) noexcept {
@@ -85,7 +86,8 @@ class float16 : public detail::small_float<float16> {
     const std::int32_t magnitude = bits & 0x7fff'ffff;
     const std::int32_t limited = magnitude < as_bits(0x1p16f) ? magnitude : as_bits(0x1p16f);
     const std::int32_t power = limited & 0x7f80'0000;
-    // In the sum with a power of two 2^13 times as large, the last bit has the weight of the last bit of the result.
+    // In the sum with a power of two 2^13 times as large, the last bit has the weight of the last bit of the
+    // result.
     const std::int32_t large = (power > as_bits(0x1p-14f) ? power : as_bits(0x1p-14f)) + (13 << 23);
     const std::int32_t fraction = as_bits(as_float(limited) + as_float(large)) - large;
     const std::int32_t exponent = (large >> 13) - (126 << 10);

@@ -75,7 +75,7 @@ class mailbox {
       return size;
     }
     if (peer == self) {
-      throw error(errc::invalid_argument, concat("rank ", self, ": recv from itself: nothing was sent under tag ", wanted.tag), self);
+      throw error(errc::timeout, concat("rank ", self, ": recv from itself: nothing was sent under tag ", wanted.tag), self);
     }
     while (true) {
       envelope head;

@@ -11,8 +11,9 @@
 
 namespace hccl::inline v0 {
 
-/// Reduces by Op in type A: each contribution is converted to A, partial results travel and combine as A, and the result
-/// is rounded to the element type once. `accumulate_in<float, Sum>` is for float16 and bfloat16, at twice their traffic.
+/// Reduces by Op in type A: each contribution is converted to A, partial results travel and combine as A, and
+/// the result is rounded to the element type once. `accumulate_in<float, Sum>` is for float16 and bfloat16,
+/// at twice their traffic.
 ///
 /// A: an Element that the element type casts to and from. Op: a Reduction of A, which may be lifted itself.
 template <Element A, class Op = Sum>

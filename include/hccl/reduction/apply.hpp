@@ -43,34 +43,40 @@ T combine(const Op& op, const T& stored, const std::byte* arriving) {
   }
 }
 
-/// Combines one block. The compiler is promised that iterations are independent: it could not know that `to` overlaps
-/// no other operand, or overlaps it exactly.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"  // the functor of a user need not vectorise
+#endif
+
+/// Combines one block. The compiler is promised that iterations are independent: it could not know that `to`
+/// overlaps no other operand, or overlaps it exactly.
 template <operand_order Order, std::size_t Count, class T, class Op>
 void combine_block(const Op& op, T* to, const T* from, const std::byte* arriving) {
 #if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed"  // a user's functor need not vectorise
 #pragma clang loop vectorize(assume_safety)
 #elif defined(__GNUC__)
 #pragma GCC ivdep
+#pragma GCC unroll 4
 #endif
   for (std::size_t i = 0; i < Count; ++i) {
     to[i] = combine<Order>(op, from[i], arriving + i * sizeof(T));
   }
+}
+
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
-}
 
 }  // namespace detail
 
-/// Combines `count` elements: to[i] = op(from[i], arriving[i]), or op(arriving[i], from[i]) when Order is arriving_first.
+/// Combines `count` elements: to[i] = op(from[i], arriving[i]), or op(arriving[i], from[i]) when Order is
+/// arriving_first.
 ///
-/// Op: a Reduction that takes T as it is (the accumulator of a lifted one). `to` may be `from`; `arriving` needs no
-/// alignment and may be equal to either; otherwise no two of the three overlap.
+/// Op: a Reduction that takes T as it is (the accumulator of a lifted one). `to` may be `from`; `arriving`
+/// needs no alignment and may be equal to either; otherwise no two of the three overlap.
 ///
-/// The built-in functors vectorise at -O2 for every arithmetic type, float16 and bfloat16, except where SSE2 has no
-/// instruction for it: 64-bit Product (g++), Min and Max, and saturating<Product> of 32 and 64 bits.
+/// The built-in functors vectorise at -O2 for every arithmetic type, float16 and bfloat16, except where SSE2
+/// has no instruction for it: 64-bit Product (g++), Min and Max, and saturating<Product> of 32 and 64 bits.
 ///
 /// Never inlined, so that how well it vectorises does not depend on its caller.
 template <operand_order Order, class T, class Op>

@@ -11,8 +11,8 @@
 
 namespace hccl::inline v0 {
 
-/// Adds. Integers of every width wrap (saturating<Sum> clamps); bool is "or"; float16 and bfloat16 add in float and round
-/// each time (accumulate_in<float, Sum> rounds once); any other type needs its own operator+.
+/// Adds. Integers of every width wrap (saturating<Sum> clamps); bool is "or"; float16 and bfloat16 add in
+/// float and round each time (accumulate_in<float, Sum> rounds once); any other type needs its own operator+.
 struct Sum {
   static constexpr std::string_view name = "Sum";
 
@@ -32,8 +32,8 @@ struct Sum {
   }
 };
 
-/// Multiplies. Integers of every width wrap (saturating<Product> clamps); bool is "and"; float16 and bfloat16 multiply in
-/// float and round each time; any other type needs its own operator*.
+/// Multiplies. Integers of every width wrap (saturating<Product> clamps); bool is "and"; float16 and bfloat16
+/// multiply in float and round each time; any other type needs its own operator*.
 struct Product {
   static constexpr std::string_view name = "Product";
 

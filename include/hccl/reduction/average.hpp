@@ -38,13 +38,15 @@ struct mean_sum<T> {
 template <class A>
 concept is_mean_sum = number_integral<A> || wide_integral<A> || std::floating_point<A> || complex_like<A>;
 
-/// The power of two by which contributions are scaled so that their sum cannot overflow, rounding errors included.
+/// The power of two by which contributions are scaled so that their sum cannot overflow, rounding errors
+/// included.
 template <class Real>
 constexpr Real headroom(int ranks) {
   return ranks == 1 ? Real{1} : Real{0.5} / static_cast<Real>(std::bit_ceil(static_cast<unsigned>(ranks)));
 }
 
-/// Undoes the scaling and divides. A sum that was rounded up does not turn a mean near the end of the range infinite.
+/// Undoes the scaling and divides. A sum that was rounded up does not turn a mean near the end of the range
+/// infinite.
 template <class Real>
 constexpr Real mean_of_scaled(Real sum, int ranks) {
   constexpr Real largest = std::numeric_limits<Real>::max();
@@ -59,9 +61,9 @@ constexpr Real mean_of_scaled(Real sum, int ranks) {
 
 /// Averages over the ranks and never overflows: a mean that is representable is found. Lifted.
 ///
-/// Integers add up in a wider type, and the mean rounds toward zero. Floating-point numbers, and both parts of complex
-/// ones, are first scaled by a power of two (exact but for the last bits of subnormals); float16 and bfloat16 travel as
-/// float and are rounded once. There is no Average of bool.
+/// Integers add up in a wider type, and the mean rounds toward zero. Floating-point numbers, and both parts
+/// of complex ones, are first scaled by a power of two (exact but for the last bits of subnormals); float16
+/// and bfloat16 travel as float and are rounded once. There is no Average of bool.
 struct Average {
   static constexpr std::string_view name = "Average";
 

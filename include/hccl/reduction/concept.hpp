@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a reduction is: the concept Reduction, the facts the library asks of a functor, and how a lifted one is used.
+// What a reduction is: the concept Reduction, the facts the library asks of a functor, and how a lifted one
+// is used.
 
 #include <hccl/core/element.hpp>
 
@@ -13,10 +14,10 @@ namespace hccl::inline v0 {
 
 /// Tells whether Op may be applied to operands in any order, op(a, b) as well as op(b, a).
 ///
-/// As in MPI, a functor is taken to commute unless it says otherwise, by a member
-/// `static constexpr bool is_commutative = false;` or by the specialisation
-/// `template <> inline constexpr bool hccl::commutative<MyOp> = false;`. An operation that does not commute is applied in
-/// rank order, and algorithms that reorder refuse it at compile time.
+/// As in MPI, a functor is taken to commute unless it says otherwise, by a member `static constexpr bool
+/// is_commutative = false;` or by the specialisation `template <> inline constexpr bool
+/// hccl::commutative<MyOp> = false;`. An operation that does not commute is applied in rank order, and
+/// algorithms that reorder refuse it at compile time.
 template <class Op>
 inline constexpr bool commutative = [] {
   if constexpr (requires { Op::is_commutative; }) {
@@ -66,17 +67,19 @@ concept combines = requires(const Op& op, A a, A b) {
 
 }  // namespace detail
 
-/// The type in which partial results of Op over elements T travel and are combined: `Op::accumulator<T>`, or T.
+/// The type in which partial results of Op over elements T travel and are combined: `Op::accumulator<T>`, or
+/// T.
 template <class Op, class T>
 using accumulator_t = typename detail::accumulator_of<Op, T>::type;
 
-/// Tells whether a result of Op over T takes more than combining elements: a travelling type other than T, or work before
-/// or after.
+/// Tells whether a result of Op over T takes more than combining elements: a travelling type other than T, or
+/// work before or after.
 ///
 /// A lifted functor has one or more of
 /// - `template <class T> using accumulator`, the type that travels and is combined (else T);
 /// - `prepare(T x, int ranks) const -> accumulator`, applied once to each rank's contribution (else a cast);
-/// - `finish<T>(accumulator a, int ranks) const -> T`, or finish without <T>, applied once to the result (else a cast).
+/// - `finish<T>(accumulator a, int ranks) const -> T`, or finish without <T>, applied once to the result
+///   (else a cast).
 template <class Op, class T>
 inline constexpr bool is_lifted =
     !std::is_same_v<accumulator_t<Op, T>, T> || detail::has_prepare<Op, T> ||
@@ -104,11 +107,11 @@ constexpr T finish(const Op& op, const accumulator_t<Op, T>& a, int ranks) {
   }
 }
 
-/// A functor that reduces elements T: copyable, and callable while const as op(a, b) on what travels (accumulator_t), with
-/// a result that converts back. Any lambda `T(T, T)` is one.
+/// A functor that reduces elements T: copyable, and callable while const as op(a, b) on what travels
+/// (accumulator_t), with a result that converts back. Any lambda `T(T, T)` is one.
 ///
-/// It must be associative up to rounding, free of side effects, and callable from any thread. op(a, b) has the operand of
-/// the lower rank on the left when it does not commute.
+/// It must be associative up to rounding, free of side effects, and callable from any thread. op(a, b) has
+/// the operand of the lower rank on the left when it does not commute.
 template <class Op, class T>
 concept Reduction = Element<T> && std::copy_constructible<Op> && Element<accumulator_t<Op, T>> &&
     detail::combines<Op, accumulator_t<Op, T>>;
@@ -123,7 +126,8 @@ constexpr std::string_view reduction_name() {
   }
 }
 
-/// Fails to compile, with a sentence, unless Op is a Reduction of T. Authors of a functor may call it beside their type.
+/// Fails to compile, with a sentence, unless Op is a Reduction of T. Authors of a functor may call it beside
+/// their type.
 template <class Op, class T>
 consteval bool check_reduction() {
   static_assert(Element<T>, "hccl: the element must be trivially copyable, and neither const nor a pointer");

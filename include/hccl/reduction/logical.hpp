@@ -35,7 +35,7 @@ struct LogicalAnd {
   constexpr T operator()(T a, T b) const {
     const bool a_is_true = detail::is_true(a);
     const bool b_is_true = detail::is_true(b);
-    return a_is_true & b_is_true ? T{1} : T{0};
+    return (a_is_true & b_is_true) ? T{1} : T{0};
   }
 };
 
@@ -47,7 +47,7 @@ struct LogicalOr {
   constexpr T operator()(T a, T b) const {
     const bool a_is_true = detail::is_true(a);
     const bool b_is_true = detail::is_true(b);
-    return a_is_true | b_is_true ? T{1} : T{0};
+    return (a_is_true | b_is_true) ? T{1} : T{0};
   }
 };
 
@@ -59,7 +59,7 @@ struct LogicalXor {
   constexpr T operator()(T a, T b) const {
     const bool a_is_true = detail::is_true(a);
     const bool b_is_true = detail::is_true(b);
-    return a_is_true != b_is_true ? T{1} : T{0};
+    return (a_is_true != b_is_true) ? T{1} : T{0};
   }
 };
 

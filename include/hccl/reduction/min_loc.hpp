@@ -39,7 +39,8 @@ constexpr value_and_index<T> choose_located(const value_and_index<T>& a, const v
 
 }  // namespace detail
 
-/// Keeps the smaller value with its index. Values are ordered as by Min (NaN wins, -0 < +0); ties take the lower index.
+/// Keeps the smaller value with its index. Values are ordered as by Min (NaN wins, -0 < +0); ties take the
+/// lower index.
 struct MinLoc {
   static constexpr std::string_view name = "MinLoc";
 
@@ -50,7 +51,8 @@ struct MinLoc {
   }
 };
 
-/// Keeps the larger value with its index. Values are ordered as by Max (NaN wins, -0 < +0); ties take the lower index.
+/// Keeps the larger value with its index. Values are ordered as by Max (NaN wins, -0 < +0); ties take the
+/// lower index.
 struct MaxLoc {
   static constexpr std::string_view name = "MaxLoc";
 

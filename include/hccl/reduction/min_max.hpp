@@ -9,7 +9,8 @@
 
 namespace hccl::inline v0 {
 
-/// Gives the smaller: IEEE 754-2019 minimum. NaN from any rank is the result, and -0 < +0. Any type with operator<.
+/// Gives the smaller: IEEE 754-2019 minimum. NaN from any rank is the result, and -0 < +0. Any type with
+/// operator<.
 struct Min {
   static constexpr std::string_view name = "Min";
 
@@ -19,7 +20,8 @@ struct Min {
   }
 };
 
-/// Gives the larger: IEEE 754-2019 maximum. NaN from any rank is the result, and -0 < +0. Any type with operator<.
+/// Gives the larger: IEEE 754-2019 maximum. NaN from any rank is the result, and -0 < +0. Any type with
+/// operator<.
 struct Max {
   static constexpr std::string_view name = "Max";
 

@@ -10,24 +10,26 @@
 
 #include <concepts>
 #include <string_view>
-#include <type_traits>
 
 namespace hccl::inline v0 {
 
 namespace detail {
 
+template <class T>
+concept real_like = std::floating_point<T> || is_small_float<T>;
+
 template <class F, class T>
 concept factor_of = (number_integral<F> && number_integral<T>) ||
-                    ((std::is_arithmetic_v<F> ||
-                      is_small_float<F>)&&(std::floating_point<T> || is_small_float<T> || complex_like<T>)) ||
-                    (std::same_as<F, T> && complex_like<T>);
+                    ((real_like<F> || number_integral<F>)&&(real_like<T> || complex_like<T>)) ||
+                    (complex_like<F> && std::same_as<F, T>);
 
 }  // namespace detail
 
-/// Multiplies each rank's contribution by `factor`, then adds as Sum does. Lifted; the factor counts on one rank too.
+/// Multiplies each rank's contribution by `factor`, then adds as Sum does. Lifted; the factor counts on one
+/// rank too.
 ///
-/// The factor is a number, the same on every rank; for integer elements it must be an integer (the product wraps). It is
-/// passed by value: `allreduce(comm, gradients, PreMulSum{1.0f / loss_scale})`.
+/// The factor is a number, the same on every rank; for integer elements it must be an integer (the product
+/// wraps). It is passed by value: `allreduce(comm, gradients, PreMulSum{1.0f / loss_scale})`.
 template <class Factor = float>
 struct PreMulSum {
   static constexpr std::string_view name = "PreMulSum";

@@ -30,10 +30,11 @@ using wide_product_t =
 
 }  // namespace detail
 
-/// Clamps the result of each Sum or Product of integers to the range of the type, where the plain functor wraps.
+/// Clamps the result of each Sum or Product of integers to the range of the type, where the plain functor
+/// wraps.
 ///
-/// Clamping is not associative when signs mix, so the result may depend on the algorithm; it is the same on all ranks and
-/// in all runs.
+/// Clamping is not associative when signs mix, so the result may depend on the algorithm; it is the same on
+/// all ranks and in all runs.
 template <class Op>
 struct saturating;
 

@@ -4,16 +4,22 @@
 // Schedules made from schedules: Then, Reversed, Pipelined, and the rule by which an algorithm that offers one collective
 // offers another.
 
+#include <hccl/core/detail/joined_name.hpp>
 #include <hccl/schedule/collective.hpp>
 #include <hccl/schedule/group.hpp>
 #include <hccl/schedule/step.hpp>
 
 #include <concepts>
+#include <string_view>
 #include <type_traits>
 
 namespace hccl::inline v0 {
 
 namespace detail {
+
+inline constexpr std::string_view reversed_word = "reversed";
+inline constexpr std::string_view then_word = "then";
+inline constexpr std::string_view pipelined_word = "pipelined";
 
 /// Stands for any callable that takes steps, where only the signature matters.
 struct ignore_steps {
@@ -106,6 +112,8 @@ constexpr block_set owned_blocks(int rank, int blocks, const group& g) {
 
 template <class A>
 struct Reversed {
+  static constexpr std::string_view name = detail::joined_name<detail::reversed_word, A::name>;
+
   template <class C>
   using mirrored = std::conditional_t<std::same_as<C, AllGather>, ReduceScatter, Reduce>;
 
@@ -160,6 +168,8 @@ struct Reversed {
 
 template <class A, class B>
 struct Then {
+  static constexpr std::string_view name = detail::joined_name<A::name, detail::then_word, B::name>;
+
  private:
   static constexpr bool scatters = Offers<A, ReduceScatter> && Offers<B, AllGather>;
   using First = std::conditional_t<scatters, ReduceScatter, Reduce>;
@@ -210,6 +220,8 @@ struct Then {
 template <class A, int Segments>
 struct Pipelined {
   static_assert(Segments >= 1, "hccl: Pipelined needs at least one segment");
+
+  static constexpr std::string_view name = detail::joined_name<detail::pipelined_word, A::name>;
 
   template <class C>
     requires Offers<A, C>

@@ -3,8 +3,8 @@
 
 // The price of a schedule on a link.
 
+#include <hccl/core/link_model.hpp>
 #include <hccl/schedule/combinators.hpp>
-#include <hccl/transport/concept.hpp>
 
 #include <algorithm>
 

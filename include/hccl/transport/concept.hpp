@@ -4,6 +4,7 @@
 
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/core/link_model.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -54,14 +55,6 @@ class sink {
   virtual void placed(std::size_t) {}
 
   std::size_t remaining_;
-};
-
-/// What the price of an algorithm on a transport is made of.
-struct link_model {
-  double latency = 1e-6;           ///< seconds until the first byte arrives
-  double overhead = 2e-7;          ///< seconds of work per message on each side
-  double seconds_per_byte = 1e-10; ///< time on the wire; the messages of a rank share it
-  double reduction = 1e-10;        ///< seconds per byte reduced
 };
 
 /// Knows its rank and the number of ranks.

@@ -96,7 +96,7 @@ class TcpTransport {
     }
     detail::asio::io_context io;
     detail::tcp_group group{rank, size, job, {}};
-    for (const auto& address : addresses) group.addresses.push_back(resolve(io, detail::split_address(address)));
+    for (const auto& address : addresses) group.addresses.push_back(look_up(io, detail::split_address(address)));
     return group;
   }
 

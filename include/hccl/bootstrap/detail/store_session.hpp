@@ -20,7 +20,7 @@ namespace hccl::inline v0::detail {
 /// What a server keeps. Only its thread touches the values.
 struct store_dictionary {
   std::map<std::string, std::string, std::less<>> values;
-  std::atomic<int> sessions = 0;
+  std::atomic<int> sessions = 0;  // of clients that have greeted
 
   /// Carries a request out and returns the bytes of the answer.
   std::string answer(store_operation operation, std::string key, std::string value) {
@@ -39,16 +39,19 @@ struct store_dictionary {
 class store_session : public std::enable_shared_from_this<store_session> {
  public:
   store_session(stream_socket socket, std::shared_ptr<store_dictionary> dictionary)
-      : socket_(std::move(socket)), dictionary_(std::move(dictionary)) {
-    ++dictionary_->sessions;
-  }
+      : socket_(std::move(socket)), dictionary_(std::move(dictionary)) {}
   store_session(const store_session&) = delete;
   store_session& operator=(const store_session&) = delete;
-  ~store_session() { --dictionary_->sessions; }
+  ~store_session() {
+    if (greeted_) --dictionary_->sessions;
+  }
 
   void start() {
     read(store_greeting.size(), [this] {
-      if (in_ == store_greeting) write(std::string(store_greeting));
+      if (in_ != store_greeting) return;
+      greeted_ = true;
+      ++dictionary_->sessions;
+      write(std::string(store_greeting));
     });
   }
 
@@ -82,6 +85,7 @@ class store_session : public std::enable_shared_from_this<store_session> {
   stream_socket socket_;
   std::shared_ptr<store_dictionary> dictionary_;
   std::string in_, out_;
+  bool greeted_ = false;
 };
 
 }  // namespace hccl::inline v0::detail

@@ -27,7 +27,7 @@ using stream_socket = asio::generic::stream_protocol::socket;
 /// Reads where a store is: "tcp://host:port", or "unix:@name", a socket in Linux's abstract namespace.
 inline stream_endpoint store_endpoint(asio::io_context& io, std::string_view url) {
   constexpr std::string_view tcp_scheme = "tcp://", unix_scheme = "unix:@";
-  if (url.starts_with(tcp_scheme)) return resolve(io, split_address(url.substr(tcp_scheme.size())));
+  if (url.starts_with(tcp_scheme)) return look_up(io, split_address(url.substr(tcp_scheme.size())));
   if (url.starts_with(unix_scheme)) {
     const auto name = url.substr(unix_scheme.size());
     if (name.size() < 100) return asio::local::stream_protocol::endpoint(std::string(1, '\0').append(name));

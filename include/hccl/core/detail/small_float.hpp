@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the 16-bit floating-point elements share: arithmetic that computes in float and rounds once per operation.
+// What the 16-bit floating-point elements share: arithmetic that computes in float and rounds once per
+// operation.
 
 #include <concepts>
 #include <cstdint>

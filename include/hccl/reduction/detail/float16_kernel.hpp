@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sum and Product over float16 by the conversion instructions of x86-64 (F16C), where the processor turns out to have
-// them: programs are seldom built for it, and conversions in SSE2 take more than ten times as long.
+// Sum and Product over float16 by the conversion instructions of x86-64 (F16C), where the processor turns out
+// to have them: programs are seldom built for it, and conversions in SSE2 take more than ten times as long.
 
 #include <hccl/core/float16.hpp>
 #include <hccl/reduction/arithmetic.hpp>
@@ -13,7 +13,8 @@
 
 namespace hccl::inline v0::detail {
 
-/// Combines leading elements by special instructions, to the same bits as op, and returns how many: here none.
+/// Combines leading elements by special instructions, to the same bits as op, and returns how many: here
+/// none.
 template <class Op>
 constexpr std::size_t combine_float16(const Op& /*op*/, float16* /*to*/, const float16* /*from*/,
                                       const std::byte* /*arriving*/, std::size_t /*count*/) {

@@ -19,7 +19,8 @@ concept wide_integral = std::same_as<T, int128> || std::same_as<T, uint128>;
 template <class T>
 concept number_integral = std::integral<T> && !std::same_as<T, bool>;
 
-/// The unsigned type in which + and * on T wrap: at least unsigned int, which short operands would promote past.
+/// The unsigned type in which + and * on T wrap: at least unsigned int, which short operands would promote
+/// past.
 template <number_integral T>
 using wrapping_t = typename std::conditional_t<(sizeof(T) < sizeof(unsigned)), std::type_identity<unsigned>,
                                                std::make_unsigned<T>>::type;

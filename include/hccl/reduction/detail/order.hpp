@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The order that Min, Max and their kin share: IEEE 754-2019 with -0 < +0, free of branches so that loops vectorise.
+// The order that Min, Max and their kin share: IEEE 754-2019 with -0 < +0, free of branches so that loops
+// vectorise.
 
 #include <hccl/core/detail/small_float.hpp>
 
@@ -64,7 +65,7 @@ template <class T>
 constexpr T choose(const T& a, const T& b, bool b_is_better) {
   const bool a_is_nan = is_nan(a);
   const bool b_is_nan = is_nan(b);
-  return a_is_nan | (!b_is_nan & !b_is_better) ? a : b;
+  return (a_is_nan | (!b_is_nan & !b_is_better)) ? a : b;
 }
 
 /// Chooses b if it is better, else a; but a number wins over NaN.
@@ -72,7 +73,7 @@ template <class T>
 constexpr T choose_number(const T& a, const T& b, bool b_is_better) {
   const bool a_is_nan = is_nan(a);
   const bool b_is_nan = is_nan(b);
-  return b_is_nan | (!a_is_nan & !b_is_better) ? a : b;
+  return (b_is_nan | (!a_is_nan & !b_is_better)) ? a : b;
 }
 
 }  // namespace hccl::inline v0::detail

@@ -37,7 +37,7 @@ inline std::string to_text(const tcp::endpoint& endpoint) {
 }
 
 /// Looks a host name up, or reads a numeric address; throws bootstrap_failed. IPv4 comes first, as launchers expect.
-inline tcp::endpoint resolve(asio::io_context& io, const host_and_port& address) {
+inline tcp::endpoint look_up(asio::io_context& io, const host_and_port& address) {
   asio_error failure;
   const auto numeric = asio::ip::make_address(address.host, failure);
   if (!failure) return {numeric, address.port};

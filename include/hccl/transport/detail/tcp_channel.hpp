@@ -11,6 +11,7 @@
 #include <hccl/transport/detail/tcp_lobby.hpp>
 #include <hccl/transport/detail/tcp_notice.hpp>
 #include <hccl/transport/detail/tcp_pair.hpp>
+#include <hccl/transport/detail/tcp_reason.hpp>
 #include <hccl/transport/detail/tcp_socket.hpp>
 #include <hccl/transport/detail/tcp_watch.hpp>
 

@@ -8,6 +8,7 @@
 // rank that has given up sends a notice {kind, failed rank, text} as the body and gets no answer.
 
 #include <hccl/core/error.hpp>
+#include <hccl/transport/detail/tcp_reason.hpp>
 
 #include <cstddef>
 #include <string>
@@ -40,7 +41,7 @@ struct welcome {
   int size = 0;
 };
 
-inline void put(std::string& bytes, int value) {
+inline void put_int(std::string& bytes, int value) {
   for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(static_cast<unsigned>(value) >> shift & 0xff);
 }
 
@@ -60,9 +61,9 @@ inline std::string padded_job(std::string job) {
 
 inline std::string encode(const hello& h) {
   std::string bytes(tcp_magic);
-  put(bytes, h.version);
+  put_int(bytes, h.version);
   bytes += padded_job(h.job);
-  for (const int field : {static_cast<int>(h.purpose) << 24 | h.channel, h.from, h.to, h.size, h.body}) put(bytes, field);
+  for (const int field : {static_cast<int>(h.purpose) << 24 | h.channel, h.from, h.to, h.size, h.body}) put_int(bytes, field);
   return bytes;
 }
 
@@ -85,8 +86,8 @@ inline hello decode_hello(std::string_view bytes) {
 
 inline std::string encode(const welcome& w) {
   std::string bytes(tcp_magic);
-  put(bytes, w.version);
-  put(bytes, w.size);
+  put_int(bytes, w.version);
+  put_int(bytes, w.size);
   return bytes;
 }
 
@@ -98,16 +99,10 @@ inline welcome decode_welcome(std::string_view bytes) {
   return w;
 }
 
-/// The text that an error was made with: `what()` without the description of its code.
-inline std::string reason(const error& e) {
-  const std::string text = e.what(), tail = concat(": ", e.code().message());
-  return text.ends_with(tail) ? text.substr(0, text.size() - tail.size()) : text;
-}
-
 inline std::string encode_notice(const error& why) {
   std::string bytes;
-  put(bytes, static_cast<int>(why.kind()));
-  put(bytes, why.failed_rank());
+  put_int(bytes, static_cast<int>(why.kind()));
+  put_int(bytes, why.failed_rank());
   return (bytes + reason(why)).substr(0, longest_notice);
 }
 

@@ -129,13 +129,13 @@ class interface_choice {
 
   static bool is_loopback(const std::string& host) {
     asio::io_context io;
-    return resolve(io, {host, 1}).address().is_loopback();
+    return look_up(io, {host, 1}).address().is_loopback();
   }
 
   /// The local address of a datagram socket that is connected to `host`; nothing is sent.
   static std::optional<asio::ip::address> route(const std::string& host) {
     asio::io_context io;
-    const auto target = resolve(io, {host, 1}).address();
+    const auto target = look_up(io, {host, 1}).address();
     if (target.is_loopback()) return target;
     asio_error failure;
     asio::ip::udp::socket socket(io);

@@ -8,6 +8,7 @@
 #include <hccl/transport/detail/tcp_asio.hpp>
 #include <hccl/transport/detail/tcp_hello.hpp>
 #include <hccl/transport/detail/tcp_lobby.hpp>
+#include <hccl/transport/detail/tcp_reason.hpp>
 #include <hccl/transport/detail/tcp_socket.hpp>
 
 #include <chrono>
