@@ -12,7 +12,6 @@ set(HCCLPP_CORE_HEADERS
   hccl/algorithm/recursive_halving_doubling.hpp
   hccl/algorithm/reproducible.hpp
   hccl/algorithm/ring.hpp
-  hccl/bootstrap/run_local.hpp
   hccl/collective/allgather.hpp
   hccl/collective/allreduce.hpp
   hccl/collective/barrier.hpp
@@ -73,6 +72,7 @@ set(HCCLPP_TCP_HEADERS
   hccl/bootstrap/file_store.hpp
   hccl/bootstrap/launch.hpp
   hccl/bootstrap/open_store.hpp
+  hccl/bootstrap/run_local.hpp
   hccl/bootstrap/run_processes.hpp
   hccl/bootstrap/store.hpp
   hccl/bootstrap/tcp_store.hpp

@@ -28,7 +28,6 @@ namespace {
 struct Options {
   int ranks = 2;
   std::string transport = "local";
-  std::string algorithm = "auto";
   std::filesystem::path data = "/usr/share/datasets/fashion-mnist";
   train::Settings settings;
 };
@@ -38,9 +37,7 @@ template <class Net>
 void run_rank(hccl::communicator<Net>& comm, const Options& options, const train::Dataset& training,
               const train::Dataset& test) {
   train::Network network(options.settings.seed);
-  hccl::with_algorithm(options.algorithm, [&]<class Algorithm>() {
-    train::learn<Algorithm>(comm, network, options.settings, training);
-  });
+  train::learn(comm, network, options.settings, training);
   const auto score = train::evaluate(comm, network, test);
   const auto hashes = train::fingerprints(comm, network.parameters());
   const bool identical = std::ranges::count(hashes, hashes[0]) == comm.size();
@@ -81,7 +78,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--transport", options.transport, "local: ranks are threads; tcp: ranks are processes")
       ->check(CLI::IsMember({"local", "tcp"}));
-  app.add_option("--algorithm", options.algorithm,
+  app.add_option("--algorithm", options.settings.algorithm,
                  "of the allreduce, as in auto, ring, mesh, recursive_halving_doubling");
   app.add_option("--epochs", options.settings.epochs, "times to go through all images");
   app.add_option("--batch", options.settings.batch, "images in a step, over all ranks")

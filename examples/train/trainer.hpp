@@ -18,6 +18,7 @@
 #include <numeric>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace train {
@@ -29,6 +30,7 @@ struct Settings {
   float learning_rate = 0.05F;  ///< falls to zero towards the end
   float momentum = 0.9F;
   std::uint64_t seed = 1;
+  std::string algorithm = "auto";  ///< of the allreduce
 };
 
 using Indices = std::span<const std::uint32_t>;
@@ -43,7 +45,7 @@ Indices share_of(Indices images, const hccl::communicator<Net>& comm) {
 
 /// Trains the network. Every rank calls this with the same settings and images, and ends with the same
 /// weights.
-template <class Algorithm, class Net>
+template <class Net>
 void learn(hccl::communicator<Net>& comm, Network& network, const Settings& settings, const Dataset& images) {
   const auto weights = network.parameters(), gradients = network.gradients();
   hccl::broadcast(comm, weights, 0);  // all ranks begin with the weights of rank 0
@@ -72,7 +74,11 @@ void learn(hccl::communicator<Net>& comm, Network& network, const Settings& sett
       }
 
       // One allreduce: every rank gets the gradients of the whole batch.
-      communication.time([&] { hccl::allreduce<float, hccl::Sum, Algorithm>(comm, gradients); });
+      communication.time([&] {
+        hccl::with_algorithm(settings.algorithm, [&]<class Algorithm>() {
+          hccl::allreduce<float, hccl::Sum, Algorithm>(comm, gradients);
+        });
+      });
 
       // Update: the same numbers on every rank, so the weights stay the same.
       const auto trained = static_cast<float>(epoch * images.size() + done);

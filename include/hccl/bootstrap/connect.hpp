@@ -28,16 +28,17 @@
 
 namespace hccl::inline v0 {
 
-/// A transport that connect() can set up: `Net::listener(towards)` takes an address of this process first (`towards` is the
-/// host of the meeting point, or empty), `address()` tells it as a line of text, and the transport is made of the listener,
-/// rank, size, the addresses of all ranks and a text of 32 characters that no other job has.
+/// A transport that connect() can set up: `Net::listener(towards)` takes an address of this process first
+/// (`towards` is the host of the meeting point, or empty), `address()` tells it as a line of text, and the
+/// transport is made of the listener, rank, size, the addresses of all ranks and a text of 32 characters that
+/// no other job has.
 template <class Net>
-concept Connectable =
-    Transport<Net> && std::constructible_from<typename Net::listener, const std::string&> &&
-    std::constructible_from<Net, typename Net::listener, int, int, const std::vector<std::string>&, const std::string&> &&
-    requires(const typename Net::listener& bound) {
-      { bound.address() } -> std::same_as<std::string>;
-    };
+concept Connectable = Transport<Net> && std::constructible_from<typename Net::listener, const std::string&> &&
+                      std::constructible_from < Net,
+        typename Net::listener, int, int, const std::vector<std::string>
+&, const std::string& > &&requires(const typename Net::listener& bound) {
+  { bound.address() } -> std::same_as<std::string>;
+};
 
 /// What a program may say about its job; what is left out is found in the environment.
 struct connect_options {
@@ -78,8 +79,10 @@ inline launch_info launch_of(const connect_options& options) {
   }
   if (*options.size < 1) throw error(errc::invalid_argument, concat("connect: size=", *options.size));
   const bool alone = *options.rank == 0 && *options.size == 1;
-  if (options.store.empty() && !alone) throw error(errc::invalid_argument, "connect: a store is needed with rank and size");
-  return {*options.rank, *options.size, options.store, concat("rank=", *options.rank, ", size=", *options.size)};
+  if (options.store.empty() && !alone)
+    throw error(errc::invalid_argument, "connect: a store is needed with rank and size");
+  return {*options.rank, *options.size, options.store,
+          concat("rank=", *options.rank, ", size=", *options.size)};
 }
 
 /// The host of a meeting point, from which ranks choose their own address; empty when it tells nothing.
@@ -93,7 +96,8 @@ inline std::string host_of(const launch_info& info) {
 
 /// Serves the store of a job in rank 0, unless somebody (hcclrun, for one) does already.
 inline std::unique_ptr<TcpStoreServer> serve_store(const launch_info& info) {
-  if (info.rank != 0 || !(info.store.starts_with("tcp://") || info.store.starts_with("unix:@"))) return nullptr;
+  if (info.rank != 0 || !(info.store.starts_with("tcp://") || info.store.starts_with("unix:@")))
+    return nullptr;
   try {
     return std::make_unique<TcpStoreServer>(info.store);
   } catch (const error& e) {
@@ -140,12 +144,12 @@ inline world meet(const launch_info& info, const std::string& address, deadline 
     auto server = serve_store(info);
     try {
       auto met = meet_at_store(info, address, until);
-      if (server) server->wait_until_idle(until);
+      if (server) server->wait_for_departures(info.size, until);
       return met;
     } catch (const store_lost&) {  // of a meeting that has just ended; the next one will be served
       if (until.expired()) throw;
     } catch (const error&) {
-      if (server) server->wait_until_idle(deadline::after(time_to_read_faults));
+      if (server) server->wait_for_departures(info.size, deadline::after(time_to_read_faults));
       throw;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -156,27 +160,31 @@ inline world meet(const launch_info& info, const std::string& address, deadline 
 
 /// Brings the ranks of a job together and returns this rank's communicator.
 ///
-/// Net: a Connectable transport. Every rank calls it, as often as the others. Rank, size and meeting point come from `options`,
-/// else from the environment (see find_launch()); without a launcher the world has one rank. Rank 0 serves a "tcp://" or
-/// "unix:@" store unless it is served already.
+/// Net: a Connectable transport. Every rank calls it, as often as the others. Rank, size and meeting point
+/// come from `options`, else from the environment (see find_launch()); without a launcher the world has one
+/// rank. Rank 0 serves a "tcp://" or "unix:@" store unless it is served already.
 ///
 /// `HCCL_EXEC_TIMEOUT`, else `HCCL_TIMEOUT` (seconds; 0: never), becomes the timeout of the communicator.
 ///
-/// Errors, on every rank that has arrived, within the timeout: `timeout` names the ranks that are missing; `bootstrap_failed`
-/// names both processes (host:pid) of a duplicate rank or of differing world sizes, the one with a rank outside of the world, or
-/// the port that something else has taken; `invalid_argument` names the setting that is wrong on this rank.
+/// Errors, on every rank that has arrived, within the timeout: `timeout` names the ranks that are missing;
+/// `bootstrap_failed` names both processes (host:pid) of a duplicate rank or of differing world sizes, the
+/// one with a rank outside of the world, or the port that something else has taken; `invalid_argument` names
+/// the setting that is wrong on this rank.
 ///
-/// Cost: O(size) requests at rank 0, a few at each other rank. Connections between ranks are made when they are first needed.
+/// Cost: O(size) requests at rank 0, a few at each other rank. Connections between ranks are made when they
+/// are first needed.
 template <Connectable Net>
 communicator<Net> connect(const connect_options& options = {}) {
   const auto info = detail::launch_of(options);
-  const auto found = options.timeout ? options.timeout : detail::seconds_from("HCCL_CONNECT_TIMEOUT", "HCCL_TIMEOUT");
+  const auto found =
+      options.timeout ? options.timeout : detail::seconds_from("HCCL_CONNECT_TIMEOUT", "HCCL_TIMEOUT");
   const auto until = deadline::after(found.value_or(std::chrono::seconds(120)));
   const auto collective_timeout = detail::seconds_from("HCCL_EXEC_TIMEOUT", "HCCL_TIMEOUT");
 
   typename Net::listener own(detail::host_of(info));
   const bool alone = info.size == 1 && info.rank == 0;
-  const auto met = alone ? detail::world{detail::random_name(), {own.address()}} : detail::meet(info, own.address(), until);
+  const auto met = alone ? detail::world{detail::random_name(), {own.address()}}
+                         : detail::meet(info, own.address(), until);
   communicator<Net> comm(Net(std::move(own), info.rank, info.size, met.addresses, met.job));
   if (collective_timeout) {
     const bool never = *collective_timeout == std::chrono::nanoseconds::zero();

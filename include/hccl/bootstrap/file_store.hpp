@@ -7,6 +7,8 @@
 #include <hccl/bootstrap/store.hpp>
 #include <hccl/core/error.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,16 +16,15 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <unistd.h>
 
 namespace hccl::inline v0 {
 
-/// A directory with a file per key. Values appear whole or not at all (they are written aside and then linked or renamed), on
-/// a network file system too.
+/// A directory with a file per key. Values appear whole or not at all (they are written aside and then linked
+/// or renamed), on a network file system too.
 class FileStore {
  public:
-  /// Opens, or makes, the directory. Throws bootstrap_failed when it holds entries of a process of this host that has gone: they
-  /// are from an earlier run that crashed.
+  /// Opens, or makes, the directory. Throws bootstrap_failed when it holds entries of a process of this host
+  /// that has gone: they are from an earlier run that crashed.
   explicit FileStore(const std::filesystem::path& directory) : directory_(directory) {
     std::error_code failure;
     std::filesystem::create_directories(directory_, failure);
@@ -67,7 +68,8 @@ class FileStore {
   };
 
   [[noreturn]] void fail(const std::string& what, std::error_code failure) const {
-    throw error(errc::bootstrap_failed, detail::concat(what, " in file://", directory_.string(), ": ", failure.message()));
+    throw error(errc::bootstrap_failed,
+                detail::concat(what, " in file://", directory_.string(), ": ", failure.message()));
   }
 
   std::filesystem::path path_of(std::string key) const {
@@ -78,7 +80,8 @@ class FileStore {
   std::filesystem::path write_aside(const std::string& value) {
     auto path = directory_ / detail::concat('.', detail::process_name(), '.', detail::random_name());
     std::ofstream file(path);
-    file << detail::host_name() << ' ' << ::getpid() << ' ' << detail::start_time(::getpid()) << '\n' << value;
+    file << detail::host_name() << ' ' << ::getpid() << ' ' << detail::start_time(::getpid()) << '\n'
+         << value;
     file.close();
     if (!file) fail("cannot write", std::make_error_code(std::errc::io_error));
     return path;
@@ -98,10 +101,12 @@ class FileStore {
     std::error_code failure;
     for (const auto& file : std::filesystem::directory_iterator(directory_, failure)) {
       const auto found = file.path().filename().string().starts_with('.') ? std::nullopt : read(file.path());
-      if (!found || found->host != detail::host_name() || detail::start_time(found->writer) == found->started) continue;
+      if (!found || found->host != detail::host_name() || detail::start_time(found->writer) == found->started)
+        continue;
       throw error(errc::bootstrap_failed,
-                  detail::concat("file://", directory_.string(), " holds entries of an earlier run: process ", found->writer,
-                                 " on ", found->host, " has gone; remove the directory, or choose another"));
+                  detail::concat("file://", directory_.string(), " holds entries of an earlier run: process ",
+                                 found->writer, " on ", found->host,
+                                 " has gone; remove the directory, or choose another"));
     }
   }
 

@@ -5,20 +5,22 @@
 
 #include <hccl/core/error.hpp>
 
+#include <unistd.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 
 namespace hccl::inline v0 {
 
-/// What a launcher has told a process. `rank` is as told: connect() checks it against `size`, so that it can tell the others.
+/// What a launcher has told a process. `rank` is as told: connect() checks it against `size`, so that it can
+/// tell the others.
 struct launch_info {
   int rank = 0;
   int size = 1;
-  std::string store;                ///< URL of the meeting point; empty in a world of one
+  std::string store;                   ///< URL of the meeting point; empty in a world of one
   std::string origin = "no launcher";  ///< where rank and size come from, for messages
 };
 
@@ -34,7 +36,8 @@ class launch_reader {
  public:
   explicit launch_reader(environment get) : get_(get) {}
 
-  /// Finds the first launcher that has said something; throws invalid_argument, naming the variable, when it is not whole.
+  /// Finds the first launcher that has said something; throws invalid_argument, naming the variable, when it
+  /// is not whole.
   std::optional<launch_info> find() const {
     if (has("RANK") || has("WORLD_SIZE")) return from_torchrun_or_hand();
     if (has("OMPI_COMM_WORLD_RANK")) return from_open_mpi();
@@ -80,20 +83,24 @@ class launch_reader {
     auto info = named("RANK", "WORLD_SIZE", text("HCCL_STORE"));
     if (!info.store.empty() || info.size == 1) return info;
     const auto address = text("MASTER_ADDR");
-    if (address.empty()) fail("RANK and WORLD_SIZE are set, but neither HCCL_STORE nor MASTER_ADDR and MASTER_PORT are");
+    if (address.empty())
+      fail("RANK and WORLD_SIZE are set, but neither HCCL_STORE nor MASTER_ADDR and MASTER_PORT are");
     const int port = number("MASTER_PORT", "MASTER_ADDR");
     const auto host = address.find(':') == address.npos ? address : concat('[', address, ']');
-    // The agent of torchrun serves its own kind of store at that port. Restarted ranks must not read old entries.
+    // The agent of torchrun serves its own kind of store at that port. Restarted ranks must not read old
+    // entries.
     const bool agent = text("TORCHELASTIC_USE_AGENT_STORE") == "True";
     info.store = concat(agent ? "torch" : "tcp", "://", host, ':', port);
-    if (agent) info.store += concat('/', text("TORCHELASTIC_RUN_ID"), '.', text("TORCHELASTIC_RESTART_COUNT"));
+    if (agent)
+      info.store += concat('/', text("TORCHELASTIC_RUN_ID"), '.', text("TORCHELASTIC_RESTART_COUNT"));
     return info;
   }
 
   launch_info from_open_mpi() const {
     const auto ranks_here = text("OMPI_COMM_WORLD_LOCAL_SIZE");
     return named("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-                 store_of_job(ranks_here == text("OMPI_COMM_WORLD_SIZE"), "openmpi", first_of("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid")));
+                 store_of_job(ranks_here == text("OMPI_COMM_WORLD_SIZE"), "openmpi",
+                              first_of("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid")));
   }
 
   launch_info from_hydra() const {
@@ -109,14 +116,19 @@ class launch_reader {
                  store_of_job(one_host, "slurm", concat(text("SLURM_JOB_ID"), '.', text("SLURM_STEP_ID"))));
   }
 
-  std::string first_of(const char* name, const char* other) const { return has(name) ? text(name) : text(other); }
+  std::string first_of(const char* name, const char* other) const {
+    return has(name) ? text(name) : text(other);
+  }
 
-  /// The meeting point of a job whose launcher names none: a socket of this host that carries the name of the job.
+  /// The meeting point of a job whose launcher names none: a socket of this host that carries the name of the
+  /// job.
   std::string store_of_job(bool one_host, const char* launcher, const std::string& job) const {
     if (has("HCCL_STORE")) return text("HCCL_STORE");
-    if (has("MASTER_ADDR") && has("MASTER_PORT")) return concat("tcp://", text("MASTER_ADDR"), ':', text("MASTER_PORT"));
+    if (has("MASTER_ADDR") && has("MASTER_PORT"))
+      return concat("tcp://", text("MASTER_ADDR"), ':', text("MASTER_PORT"));
     if (!one_host) {
-      fail(concat("the ranks of this ", launcher, " job are on several hosts: set HCCL_STORE=tcp://host:port with the host of rank 0"));
+      fail(concat("the ranks of this ", launcher,
+                  " job are on several hosts: set HCCL_STORE=tcp://host:port with the host of rank 0"));
     }
     return concat("unix:@hccl-", static_cast<unsigned long>(::getuid()), '-', launcher, '-', job);
   }
@@ -126,9 +138,10 @@ class launch_reader {
 
 }  // namespace detail
 
-/// Finds out from the environment which rank this process is: `RANK`, `WORLD_SIZE` with `HCCL_STORE` (hcclrun) or with
-/// `MASTER_ADDR`, `MASTER_PORT` (torchrun, or by hand), Open MPI, MPICH (hydra), Slurm; else a world of one. `HCCL_STORE`
-/// names the meeting point under every launcher. Throws invalid_argument, naming the variable, when a setting is not whole.
+/// Finds out from the environment which rank this process is: `RANK`, `WORLD_SIZE` with `HCCL_STORE`
+/// (hcclrun) or with `MASTER_ADDR`, `MASTER_PORT` (torchrun, or by hand), Open MPI, MPICH (hydra), Slurm;
+/// else a world of one. `HCCL_STORE` names the meeting point under every launcher. Throws invalid_argument,
+/// naming the variable, when a setting is not whole.
 inline launch_info find_launch(detail::environment get = detail::process_environment) {
   return detail::launch_reader(get).find().value_or(launch_info());
 }

@@ -43,15 +43,17 @@ class AnyStore {
 
 static_assert(Store<AnyStore>);
 
-/// Opens "tcp://host:port", "unix:@name", "file:///directory" or "torch://host:port/prefix"; a store behind a socket is waited
-/// for until the deadline. Throws invalid_argument for any other URL, else like the store's constructor.
+/// Opens "tcp://host:port", "unix:@name", "file:///directory" or "torch://host:port/prefix"; a store behind a
+/// socket is waited for until the deadline. Throws invalid_argument for any other URL, else like the store's
+/// constructor.
 inline AnyStore open_store(const std::string& url, deadline until) {
   constexpr std::string_view file_scheme = "file://";
   if (url.starts_with(file_scheme)) return AnyStore(FileStore(url.substr(file_scheme.size())));
   if (url.starts_with("torch://")) return AnyStore(TorchStore(url, until));
   if (url.starts_with("tcp://") || url.starts_with("unix:@")) return AnyStore(TcpStore(url, until));
-  throw error(errc::invalid_argument,
-              detail::concat("'", url, "' names no store: use tcp://host:port, file:///directory or unix:@name"));
+  throw error(
+      errc::invalid_argument,
+      detail::concat("'", url, "' names no store: use tcp://host:port, file:///directory or unix:@name"));
 }
 
 }  // namespace hccl::inline v0

@@ -22,12 +22,13 @@ struct run_options {
 
 /// Runs `f(comm)` in `ranks` forked processes, which are connected by a transport Net, and waits for them.
 ///
-/// The calling program should have no other threads. A child leaves by _exit after f: no destructor of the parent's objects runs
-/// there, and what f computes stays there. The children die with the calling thread.
+/// The calling program should have no other threads. A child leaves by _exit after f: no destructor of the
+/// parent's objects runs there, and what f computes stays there. The children die with the calling thread.
 ///
-/// Errors: when a child fails the others get a second to notice it and are then ended; the error of the child that failed first
-/// is thrown, with its kind (`peer_lost` when it was killed or has exited, `aborted` for an exception that is not of hccl), its
-/// rank as `failed_rank()` and its text. `timeout` when the run takes too long; the children are then ended.
+/// Errors: when a child fails the others get a second to notice it and are then ended; the error of the child
+/// that failed first is thrown, with its kind (`peer_lost` when it was killed or has exited, `aborted` for an
+/// exception that is not of hccl), its rank as `failed_rank()` and its text. `timeout` when the run takes too
+/// long; the children are then ended.
 template <Connectable Net, class F>
 void run_processes(int ranks, F&& f, const run_options& options = {}) {
   if (ranks < 1) throw error(errc::invalid_argument, detail::concat("run_processes: ", ranks, " ranks"));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TcpStore and TcpStoreServer: a store behind a TCP port, or behind an abstract UNIX socket of this host. Boost.Asio.
+// TcpStore and TcpStoreServer: a store behind a TCP port, or behind an abstract UNIX socket of this host.
+// Boost.Asio.
 
 #include <hccl/bootstrap/detail/store_protocol.hpp>
 #include <hccl/bootstrap/detail/store_session.hpp>
@@ -28,18 +29,19 @@ namespace hccl::inline v0 {
 
 /// Serves a store from a thread of its own until it is destroyed.
 ///
-/// The socket is bound by the constructor, so the address can be told at once. Connections that do not speak the store's
-/// protocol are closed and disturb nobody. The thread takes no signals.
+/// The socket is bound by the constructor, so the address can be told at once. Connections that do not speak
+/// the store's protocol are closed and disturb nobody. The thread takes no signals.
 class TcpStoreServer {
  public:
-  /// Binds `url`: "tcp://host:port" (port 0: a free one) or "unix:@name". Throws bootstrap_failed when the address is taken
-  /// or not one of this host.
+  /// Binds `url`: "tcp://host:port" (port 0: a free one) or "unix:@name". Throws bootstrap_failed when the
+  /// address is taken or not one of this host.
   explicit TcpStoreServer(const std::string& url = "tcp://127.0.0.1:0") {
     const auto endpoint = detail::store_endpoint(*io_, url);
     try {
       detail::listen(acceptor_, endpoint);
     } catch (const boost::system::system_error& failure) {
-      throw error(errc::bootstrap_failed, detail::concat("cannot serve a store at ", url, ": ", failure.code().message()));
+      throw error(errc::bootstrap_failed,
+                  detail::concat("cannot serve a store at ", url, ": ", failure.code().message()));
     }
     address_ = url.starts_with("unix:") ? url : detail::concat("tcp://", detail::to_text(local_endpoint()));
     accept();
@@ -57,9 +59,12 @@ class TcpStoreServer {
   /// The URL at which a TcpStore on a host that can reach this one finds the server: "tcp://127.0.0.1:41234".
   const std::string& address() const { return address_; }
 
-  /// Waits until no client is connected, at most until the deadline.
-  void wait_until_idle(deadline until) const {
-    while (dictionary_->sessions > 0 && !until.expired()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  /// Waits until at least `clients` have come and all have left again, at most until the deadline.
+  void wait_for_departures(int clients, deadline until) const {
+    const auto& seen = *dictionary_;
+    while ((seen.come < clients || seen.gone < seen.come) && !until.expired()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
 
  private:
@@ -102,12 +107,16 @@ class TcpStoreServer {
 /// A client of a TcpStoreServer.
 class TcpStore {
  public:
-  /// Connects to "tcp://host:port" or "unix:@name", and tries again until the deadline while nobody listens there. Throws
-  /// timeout, or bootstrap_failed when something else than an hccl store answers.
+  /// Connects to "tcp://host:port" or "unix:@name", and tries again until the deadline while nobody listens
+  /// there. Throws timeout, or bootstrap_failed when something else than an hccl store answers.
   TcpStore(const std::string& url, deadline until) : stream_(connect(url, until)) {}
 
-  void set(const std::string& key, const std::string& value) { ask(detail::store_operation::set, key, value); }
-  std::optional<std::string> get(const std::string& key) { return ask(detail::store_operation::get, key, {}); }
+  void set(const std::string& key, const std::string& value) {
+    ask(detail::store_operation::set, key, value);
+  }
+  std::optional<std::string> get(const std::string& key) {
+    return ask(detail::store_operation::get, key, {});
+  }
   std::string claim(const std::string& key, const std::string& value) {
     return ask(detail::store_operation::claim, key, value).value();
   }
@@ -125,7 +134,8 @@ class TcpStore {
         throw error(errc::bootstrap_failed,
                     detail::concat("the port of ", url, " is taken by something that is not an hccl store"));
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // a server may have ended just now, another may follow
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(10));  // a server may have ended just now, another may follow
     }
   }
 
@@ -141,7 +151,8 @@ class TcpStore {
     }
   }
 
-  std::optional<std::string> ask(detail::store_operation operation, const std::string& key, const std::string& value) {
+  std::optional<std::string> ask(detail::store_operation operation, const std::string& key,
+                                 const std::string& value) {
     const auto limit = deadline::after(patience);
     stream_.write(detail::encode_request(operation, key, value), limit);
     const auto head = stream_.read(detail::answer_head_size, limit);

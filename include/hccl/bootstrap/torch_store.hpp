@@ -31,12 +31,13 @@ inline std::pair<std::string, std::string> split_torch_url(const std::string& ur
 
 }  // namespace detail
 
-/// Speaks the protocol of the store of PyTorch 1.x: a byte for the query, then strings, each behind its 64-bit size, in the
-/// byte order of the host. PyTorch 2.1 and later speak another one and hang up: set HCCL_STORE there.
+/// Speaks the protocol of the store of PyTorch 1.x: a byte for the query, then strings, each behind its
+/// 64-bit size, in the byte order of the host. PyTorch 2.1 and later speak another one and hang up: set
+/// HCCL_STORE there.
 class TorchStore {
  public:
-  /// Connects to "torch://host:port/prefix"; the prefix stands before each key. Throws timeout while nobody answers, and
-  /// bootstrap_failed when the store is not of a version that is known.
+  /// Connects to "torch://host:port/prefix"; the prefix stands before each key. Throws timeout while nobody
+  /// answers, and bootstrap_failed when the store is not of a version that is known.
   TorchStore(const std::string& url, deadline until) : TorchStore(detail::split_torch_url(url), until) {}
 
   void set(const std::string& key, const std::string& value) {
@@ -64,7 +65,8 @@ class TorchStore {
       has("/hccl");
     } catch (const error&) {
       throw error(errc::bootstrap_failed,
-                  detail::concat("the store of torchrun at ", parts.first, " does not speak the protocol of PyTorch 1.x: set ",
+                  detail::concat("the store of torchrun at ", parts.first,
+                                 " does not speak the protocol of PyTorch 1.x: set ",
                                  "HCCL_STORE=tcp://host:port with a free port of the host of rank 0"));
     }
   }
@@ -90,7 +92,8 @@ class TorchStore {
   std::string read_text() {
     std::uint64_t size = 0;
     std::memcpy(&size, stream_.read(sizeof size, limit()).data(), sizeof size);
-    if (size > detail::longest_torch_text) throw error(errc::bootstrap_failed, "the store of torchrun sends no text");
+    if (size > detail::longest_torch_text)
+      throw error(errc::bootstrap_failed, "the store of torchrun sends no text");
     return stream_.read(size, limit());
   }
 

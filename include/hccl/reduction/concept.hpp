@@ -126,7 +126,8 @@ constexpr std::string_view reduction_name() {
   }
 }
 
-/// Fails to compile, with a sentence, unless Op is a Reduction of T. Authors of a functor may call it beside
+/// Fails to compile, with a sentence, unless Op is a Reduction of T. A functor may give its own sentences in
+/// `template <class T> static consteval void check_element()`. Authors of a functor may call it beside
 /// their type.
 template <class Op, class T>
 consteval bool check_reduction() {
@@ -134,8 +135,7 @@ consteval bool check_reduction() {
   static_assert(std::copy_constructible<Op>, "hccl: the reduction must be copyable");
   if constexpr (requires { Op::template check_element<T>(); }) {
     Op::template check_element<T>();
-  }
-  if constexpr (Element<T>) {
+  } else if constexpr (Element<T>) {
     static_assert(Element<accumulator_t<Op, T>>,
                   "hccl: the accumulator of the reduction must be trivially copyable");
     static_assert(detail::combines<Op, accumulator_t<Op, T>>,

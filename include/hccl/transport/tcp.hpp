@@ -13,10 +13,11 @@
 #include <hccl/transport/detail/tcp_lobby.hpp>
 #include <hccl/transport/detail/tcp_socket.hpp>
 
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -24,14 +25,15 @@ namespace hccl::inline v0 {
 
 /// Moves bytes between processes through TCP sockets, IPv4 or IPv6.
 ///
-/// A pair of ranks is connected when one of them first needs the other. Every connection begins with a hello that tells
-/// protocol version, job, channel and ranks; a connection that does not belong to the job is closed and disturbs nobody.
-/// Large messages are reduced, or copied, out of a chunk that stays in the cache, or read straight to where they belong.
-/// A waiting rank yields for some tens of microseconds and then sleeps.
+/// A pair of ranks is connected when one of them first needs the other. Every connection begins with a hello
+/// that tells protocol version, job, channel and ranks; a connection that does not belong to the job is
+/// closed and disturbs nobody. Large messages are reduced, or copied, out of a chunk that stays in the cache,
+/// or read straight to where they belong. A waiting rank yields for some tens of microseconds and then
+/// sleeps.
 ///
-/// `progress` throws `peer_lost` when a rank that is waited for has closed its connection or listens no more. `abort` tells
-/// the other ranks why, which their `progress` then throws. Channels may be used from different threads. In a process
-/// forked from the owner the destructor does nothing.
+/// `progress` throws `peer_lost` when a rank that is waited for has closed its connection or listens no more.
+/// `abort` tells the other ranks why, which their `progress` then throws. Channels may be used from different
+/// threads. In a process forked from the owner the destructor does nothing.
 class TcpTransport {
  public:
   static constexpr std::string_view name = "tcp";
@@ -40,9 +42,10 @@ class TcpTransport {
   /// A bound and listening socket: made first, so that its address can be told to the other ranks.
   class listener {
    public:
-    /// Listens at a free port of the address from which the host `towards` is reached; empty: of one that other hosts can
-    /// reach, if there is one. The environment may choose: `HCCL_IF_IP`, `HCCL_SOCKET_IFNAME` ("eth", "=eth0", "^docker,lo"),
-    /// `HCCL_SOCKET_FAMILY` ("AF_INET", "AF_INET6"). Throws invalid_argument, listing the interfaces of the host.
+    /// Listens at a free port of the address from which the host `towards` is reached; empty: of one that
+    /// other hosts can reach, if there is one. The environment may choose: `HCCL_IF_IP`, `HCCL_SOCKET_IFNAME`
+    /// ("eth", "=eth0", "^docker,lo"), `HCCL_SOCKET_FAMILY` ("AF_INET", "AF_INET6"). Throws invalid_argument,
+    /// listing the interfaces of the host.
     explicit listener(const std::string& towards = "127.0.0.1",
                       const detail::interface_wishes& wishes = detail::interface_wishes::from_environment()) {
       const detail::tcp::endpoint endpoint(detail::interface_choice(wishes).choose(towards), 0);
@@ -50,7 +53,8 @@ class TcpTransport {
         detail::listen(acceptor_, endpoint);
       } catch (const boost::system::system_error& failure) {
         throw error(errc::bootstrap_failed,
-                    detail::concat("cannot listen at ", endpoint.address().to_string(), ": ", failure.code().message()));
+                    detail::concat("cannot listen at ", endpoint.address().to_string(), ": ",
+                                   failure.code().message()));
       }
     }
 
@@ -64,10 +68,14 @@ class TcpTransport {
     detail::tcp::acceptor acceptor_{*io_};
   };
 
-  /// Makes the transport of rank `rank` of `size`. `addresses` are those of all listeners, by rank, and `job` is a text of at
-  /// most 32 characters that no other job has; both are the same on all ranks. Nothing is sent yet.
-  TcpTransport(listener own, int rank, int size, const std::vector<std::string>& addresses, const std::string& job)
-      : TcpTransport(std::make_shared<detail::tcp_lobby>(make_group(rank, size, addresses, job), own.acceptor_.release()), 0) {}
+  /// Makes the transport of rank `rank` of `size`. `addresses` are those of all listeners, by rank, and `job`
+  /// is a text of at most 32 characters that no other job has; both are the same on all ranks. Nothing is
+  /// sent yet.
+  TcpTransport(listener own, int rank, int size, const std::vector<std::string>& addresses,
+               const std::string& job)
+      : TcpTransport(std::make_shared<detail::tcp_lobby>(make_group(rank, size, addresses, job),
+                                                         own.acceptor_.release()),
+                     0) {}
 
   int rank() const { return channel_->group().rank; }
   int size() const { return channel_->group().size; }
@@ -87,16 +95,20 @@ class TcpTransport {
     }
   };
 
-  TcpTransport(std::shared_ptr<detail::tcp_lobby> lobby, int id) : channel_(new detail::tcp_channel(std::move(lobby), id)) {}
+  TcpTransport(std::shared_ptr<detail::tcp_lobby> lobby, int id)
+      : channel_(new detail::tcp_channel(std::move(lobby), id)) {}
 
-  static detail::tcp_group make_group(int rank, int size, const std::vector<std::string>& addresses, const std::string& job) {
+  static detail::tcp_group make_group(int rank, int size, const std::vector<std::string>& addresses,
+                                      const std::string& job) {
     if (rank < 0 || rank >= size || addresses.size() != static_cast<std::size_t>(size)) {
-      throw error(errc::invalid_argument,
-                  detail::concat("rank ", rank, " of ", size, " with the addresses of ", addresses.size(), " ranks"));
+      throw error(
+          errc::invalid_argument,
+          detail::concat("rank ", rank, " of ", size, " with the addresses of ", addresses.size(), " ranks"));
     }
     detail::asio::io_context io;
     detail::tcp_group group{rank, size, job, {}};
-    for (const auto& address : addresses) group.addresses.push_back(look_up(io, detail::split_address(address)));
+    for (const auto& address : addresses)
+      group.addresses.push_back(look_up(io, detail::split_address(address)));
     return group;
   }
 

@@ -7,6 +7,11 @@
 #include <hccl/core/error.hpp>
 #include <hccl/transport/detail/tcp_reason.hpp>
 
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -15,15 +20,11 @@
 #include <cstddef>
 #include <cstdio>
 #include <exception>
-#include <fcntl.h>
 #include <iterator>
 #include <sstream>
 #include <string>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 namespace hccl::inline v0::detail {
@@ -104,7 +105,8 @@ class children {
   };
 
   [[noreturn]] static void fail(const std::string& what) {
-    throw error(errc::out_of_memory, concat("run_processes: ", what, ": ", std::generic_category().message(errno)));
+    throw error(errc::out_of_memory,
+                concat("run_processes: ", what, ": ", std::generic_category().message(errno)));
   }
 
   // --- In the child.
@@ -128,7 +130,8 @@ class children {
   }
 
   static void tell(int report, errc kind, int failed_rank, const std::string& text) {
-    const auto message = concat(static_cast<int>(kind), ' ', failed_rank, ' ', text).substr(0, longest_report);
+    const auto message =
+        concat(static_cast<int>(kind), ' ', failed_rank, ' ', text).substr(0, longest_report);
     [[maybe_unused]] const auto written = ::write(report, message.data(), message.size());
   }
 
@@ -156,7 +159,8 @@ class children {
     fields >> kind >> blamed;
     fields.get();
     const std::string text(std::istreambuf_iterator<char>(fields), {});
-    return {error(static_cast<errc>(kind), concat("rank ", rank, ": ", text), rank), blamed != no_rank && blamed != rank};
+    return {error(static_cast<errc>(kind), concat("rank ", rank, ": ", text), rank),
+            blamed != no_rank && blamed != rank};
   }
 
   static failure silent(int rank, int status) {

@@ -5,14 +5,15 @@
 
 #include <hccl/core/error.hpp>
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <array>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <sstream>
 #include <string>
-#include <sys/types.h>
-#include <unistd.h>
 
 namespace hccl::inline v0::detail {
 
@@ -24,8 +25,8 @@ inline std::string host_name() {
 /// "host:pid" of this process.
 inline std::string process_name() { return concat(host_name(), ':', ::getpid()); }
 
-/// When a process of this host was started, in the kernel's ticks; empty when there is none. With the pid it names one
-/// process for ever.
+/// When a process of this host was started, in the kernel's ticks; empty when there is none. With the pid it
+/// names one process for ever.
 inline std::string start_time(pid_t pid) {
   std::ifstream file(concat("/proc/", pid, "/stat"));
   const std::string text{std::istreambuf_iterator<char>(file), {}};

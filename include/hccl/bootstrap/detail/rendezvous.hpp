@@ -3,9 +3,10 @@
 
 // How the ranks of a job meet at a store and find out who does not belong there.
 //
-// Each rank claims "rank/<r>"; rank 0 collects the claims and publishes "world". Whoever finds something wrong claims "fault";
-// all others wait for "world" or "fault", so that everybody throws the same. A store that outlives a meeting (hcclrun,
-// torchrun) has the meetings numbered: a meeting is over when its "world" exists.
+// Each rank claims "rank/<r>"; rank 0 collects the claims and publishes "world". Whoever finds something
+// wrong claims "fault"; all others wait for "world" or "fault", so that everybody throws the same. A store
+// that outlives a meeting (hcclrun, torchrun) has the meetings numbered: a meeting is over when its "world"
+// exists.
 
 #include <hccl/bootstrap/detail/process.hpp>
 #include <hccl/bootstrap/launch.hpp>
@@ -35,7 +36,8 @@ class rendezvous {
   rendezvous(S& store, const launch_info& me, std::string address, deadline until)
       : store_(store), me_(me), address_(std::move(address)), until_(until) {}
 
-  /// Meets the other ranks. Throws bootstrap_failed, or timeout with the missing ranks, on every rank that has arrived.
+  /// Meets the other ranks. Throws bootstrap_failed, or timeout with the missing ranks, on every rank that
+  /// has arrived.
   world meet() {
     arrive();
     if (me_.rank == 0) publish();
@@ -54,7 +56,8 @@ class rendezvous {
 
   /// Waits until the store has been emptied, so that it can be used again.
   void wait_until_removed() {
-    while (store_.get(key("world")) && !until_.expired()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    while (store_.get(key("world")) && !until_.expired())
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 
  private:
@@ -64,16 +67,16 @@ class rendezvous {
   void arrive() {
     while (store_.get(key("world"))) ++round_;
     if (me_.rank < 0 || me_.rank >= me_.size) {
-      fault(errc::bootstrap_failed,
-            concat("there is no rank ", me_.rank, " in a world of ", me_.size, ": ", process_name(), " (", me_.origin, ')'));
+      fault(errc::bootstrap_failed, concat("there is no rank ", me_.rank, " in a world of ", me_.size, ": ",
+                                           process_name(), " (", me_.origin, ')'));
     }
     const auto claim = concat(process_name(), ' ', address_);
     for (;; ++round_) {
       const auto standing = store_.claim(key(concat("rank/", me_.rank)), claim);
       if (standing == claim) break;
       if (store_.get(key("world"))) continue;
-      fault(errc::bootstrap_failed, concat("two processes are rank ", me_.rank, ": ", standing.substr(0, standing.find(' ')),
-                                           " and ", process_name()));
+      fault(errc::bootstrap_failed, concat("two processes are rank ", me_.rank, ": ",
+                                           standing.substr(0, standing.find(' ')), " and ", process_name()));
     }
     compare_size();
   }
@@ -111,10 +114,12 @@ class rendezvous {
       if (store_.get(key(concat("rank/", rank)))) continue;
       if (++missing <= most_names) names += concat(missing == 1 ? "" : ", ", rank);
     }
-    if (missing == 0) fault(errc::timeout, "all ranks have arrived, but rank 0 has not published their addresses in time");
+    if (missing == 0)
+      fault(errc::timeout, "all ranks have arrived, but rank 0 has not published their addresses in time");
     if (missing > most_names) names += concat(" and ", missing - most_names, " more");
     fault(errc::timeout, concat(missing == 1 ? "rank " : "ranks ", names, " of a world of ", me_.size,
-                                missing == 1 ? " has" : " have", " not arrived within the connect timeout; noticed by ", self()));
+                                missing == 1 ? " has" : " have",
+                                " not arrived within the connect timeout; noticed by ", self()));
   }
 
   /// Tells everybody; the first fault of a meeting stands.

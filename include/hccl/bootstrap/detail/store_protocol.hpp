@@ -3,8 +3,8 @@
 
 // What a TcpStore and its server say to each other.
 //
-// Both ends greet with the same line. A request is {operation, u32 key size, u32 value size, key, value}; an answer is
-// {found, u32 size, value}. Integers are big-endian.
+// Both ends greet with the same line. A request is {operation, u32 key size, u32 value size, key, value}; an
+// answer is {found, u32 size, value}. Integers are big-endian.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,9 @@ inline std::string encode_request(store_operation operation, std::string_view ke
 }
 
 inline std::string encode_answer(bool found, std::string_view value) {
-  return std::string(1, found ? '1' : '0').append(encode(static_cast<std::uint32_t>(value.size()))).append(value);
+  return std::string(1, found ? '1' : '0')
+      .append(encode(static_cast<std::uint32_t>(value.size())))
+      .append(value);
 }
 
 }  // namespace hccl::inline v0::detail

@@ -40,7 +40,8 @@ class stream {
  public:
   /// Connects to `url`, and tries again until the deadline while nobody listens there.
   stream(const std::string& url, deadline until) : url_(url), endpoint_(store_endpoint(*io_, url)) {
-    for (std::chrono::nanoseconds pause = std::chrono::milliseconds(2);; pause = std::min(2 * pause, longest_pause)) {
+    for (std::chrono::nanoseconds pause = std::chrono::milliseconds(2);;
+         pause = std::min(2 * pause, longest_pause)) {
       open_socket(socket_, endpoint_.protocol());
       const auto failure = wait(until, [&](auto done) { socket_.async_connect(endpoint_, std::move(done)); });
       if (!failure) return;
@@ -90,7 +91,8 @@ class stream {
 
   void check(asio_error failure) const {
     if (!failure) return;
-    if (failure == asio::error::timed_out) throw error(errc::timeout, concat("the store at ", url_, " does not answer"));
+    if (failure == asio::error::timed_out)
+      throw error(errc::timeout, concat("the store at ", url_, " does not answer"));
     throw store_lost(concat("the store at ", url_, " has closed the connection: ", failure.message()));
   }
 

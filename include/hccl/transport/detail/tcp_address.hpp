@@ -26,24 +26,28 @@ inline host_and_port split_address(std::string_view text) {
   unsigned short port = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   if (host.empty() || digits.empty() || failure != std::errc() || end != digits.data() + digits.size()) {
-    throw error(errc::invalid_argument, concat("'", text, "' is not host:port, such as 127.0.0.1:29500 or [::1]:29500"));
+    throw error(errc::invalid_argument,
+                concat("'", text, "' is not host:port, such as 127.0.0.1:29500 or [::1]:29500"));
   }
   return {std::string(host), port};
 }
 
 inline std::string to_text(const tcp::endpoint& endpoint) {
   const auto host = endpoint.address().to_string();
-  return endpoint.address().is_v6() ? concat('[', host, "]:", endpoint.port()) : concat(host, ':', endpoint.port());
+  return endpoint.address().is_v6() ? concat('[', host, "]:", endpoint.port())
+                                    : concat(host, ':', endpoint.port());
 }
 
-/// Looks a host name up, or reads a numeric address; throws bootstrap_failed. IPv4 comes first, as launchers expect.
+/// Looks a host name up, or reads a numeric address; throws bootstrap_failed. IPv4 comes first, as launchers
+/// expect.
 inline tcp::endpoint look_up(asio::io_context& io, const host_and_port& address) {
   asio_error failure;
   const auto numeric = asio::ip::make_address(address.host, failure);
   if (!failure) return {numeric, address.port};
   const auto found = tcp::resolver(io).resolve(address.host, std::to_string(address.port), failure);
   if (failure) {
-    throw error(errc::bootstrap_failed, concat("cannot look up host '", address.host, "': ", failure.message()));
+    throw error(errc::bootstrap_failed,
+                concat("cannot look up host '", address.host, "': ", failure.message()));
   }
   for (const auto& entry : found) {
     if (entry.endpoint().address().is_v4()) return entry.endpoint();

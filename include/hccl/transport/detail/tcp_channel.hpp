@@ -15,20 +15,21 @@
 #include <hccl/transport/detail/tcp_socket.hpp>
 #include <hccl/transport/detail/tcp_watch.hpp>
 
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <fcntl.h>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <sched.h>
 #include <span>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -37,10 +38,15 @@ namespace hccl::inline v0::detail {
 class tcp_channel {
  public:
   tcp_channel(std::shared_ptr<tcp_lobby> lobby, int id)
-      : id_(id), lobby_(std::move(lobby)), members_(static_cast<std::size_t>(group().size)), chunk_(new chunk) {
+      : id_(id),
+        lobby_(std::move(lobby)),
+        members_(static_cast<std::size_t>(group().size)),
+        chunk_(new chunk) {
     active_.reserve(members_.size());
     const int door = ::fcntl(lobby_->native_handle(), F_DUPFD_CLOEXEC, 0);
-    if (door < 0) throw error(errc::out_of_memory, "no file descriptor is left for a channel: raise the limit (ulimit -n)");
+    if (door < 0)
+      throw error(errc::out_of_memory,
+                  "no file descriptor is left for a channel: raise the limit (ulimit -n)");
     door_.assign(group().addresses.front().protocol(), door);
   }
   tcp_channel(const tcp_channel&) = delete;
@@ -165,13 +171,15 @@ class tcp_channel {
 
   bool judge(member& m, tcp_outcome outcome) {
     if (outcome == tcp_outcome::lost) {
-      lose(m, error(errc::peer_lost, concat("rank ", m.rank, " has closed its connection to rank ", group().rank), m.rank));
+      lose(m, error(errc::peer_lost,
+                    concat("rank ", m.rank, " has closed its connection to rank ", group().rank), m.rank));
       fail(m);
     }
     return outcome == tcp_outcome::moved;
   }
 
-  /// Throws what is known of a lost rank; a notice that is on its way knows more than the end of a connection.
+  /// Throws what is known of a lost rank; a notice that is on its way knows more than the end of a
+  /// connection.
   [[noreturn]] void fail(const member& m) {
     for (const auto patience = deadline::after(std::chrono::milliseconds(20)); !patience.expired();) {
       look_around();
@@ -187,7 +195,8 @@ class tcp_channel {
   }
 
   void lose(member& m, const asio_error& failure) {
-    lose(m, error(errc::peer_lost, concat("rank ", group().rank, " cannot reach rank ", m.rank, ": ", failure.message()),
+    lose(m, error(errc::peer_lost,
+                  concat("rank ", group().rank, " cannot reach rank ", m.rank, ": ", failure.message()),
                   m.rank));
   }
 
@@ -208,16 +217,18 @@ class tcp_channel {
     const auto& address = group().addresses[static_cast<std::size_t>(m.rank)];
     auto& socket = m.pair.socket;
     open_socket(socket, address.protocol());
-    m.greeting = encode(hello{tcp_version, hello_purpose::join, group().job, id_, group().rank, m.rank, group().size, 0});
+    m.greeting = encode(
+        hello{tcp_version, hello_purpose::join, group().job, id_, group().rank, m.rank, group().size, 0});
     socket.async_connect(address, [this, &m, &socket](asio_error failure) {
       if (failure) return lose(m, failure);
-      asio::async_write(socket, asio::buffer(m.greeting), [this, &m, &socket](asio_error not_written, std::size_t) {
-        if (not_written) return lose(m, not_written);
-        m.greeting.resize(welcome_size);
-        asio::async_read(socket, asio::buffer(m.greeting), [this, &m](asio_error not_read, std::size_t) {
-          not_read ? lose(m, not_read) : settle(m);
-        });
-      });
+      asio::async_write(
+          socket, asio::buffer(m.greeting), [this, &m, &socket](asio_error not_written, std::size_t) {
+            if (not_written) return lose(m, not_written);
+            m.greeting.resize(welcome_size);
+            asio::async_read(socket, asio::buffer(m.greeting), [this, &m](asio_error not_read, std::size_t) {
+              not_read ? lose(m, not_read) : settle(m);
+            });
+          });
     });
   }
 
@@ -226,8 +237,8 @@ class tcp_channel {
     const auto answer = decode_welcome(m.greeting);
     if (!m.greeting.starts_with(tcp_magic) || answer.version != tcp_version) {
       return lose(m, error(errc::version_mismatch,
-                           concat("rank ", m.rank, " speaks version ", answer.version, " of the TCP protocol, rank ",
-                                  group().rank, " version ", tcp_version),
+                           concat("rank ", m.rank, " speaks version ", answer.version,
+                                  " of the TCP protocol, rank ", group().rank, " version ", tcp_version),
                            m.rank));
     }
     if (answer.size != group().size) {
@@ -271,7 +282,8 @@ class tcp_channel {
     if (meeting_ > 0 && next_probe_.expired()) probe();
   }
 
-  /// Asks whether the awaited ranks still listen: a rank that died before it connected would be missed otherwise.
+  /// Asks whether the awaited ranks still listen: a rank that died before it connected would be missed
+  /// otherwise.
   void probe() {
     next_probe_ = deadline::after(probe_period);
     for (member* active : active_) {

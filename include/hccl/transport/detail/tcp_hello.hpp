@@ -3,9 +3,10 @@
 
 // The first bytes on a connection between ranks, as pure functions over bytes.
 //
-// Who connects says hello: {magic, version, purpose, job, channel, from, to, size, body size}, 64 bytes, integers
-// big-endian. A rank that joins gets an answer {magic, version, size} and then owns a stream of bare message bytes; a
-// rank that has given up sends a notice {kind, failed rank, text} as the body and gets no answer.
+// Who connects says hello: {magic, version, purpose, job, channel, from, to, size, body size}, 64 bytes,
+// integers big-endian. A rank that joins gets an answer {magic, version, size} and then owns a stream of bare
+// message bytes; a rank that has given up sends a notice {kind, failed rank, text} as the body and gets no
+// answer.
 
 #include <hccl/core/error.hpp>
 #include <hccl/transport/detail/tcp_reason.hpp>
@@ -42,7 +43,8 @@ struct welcome {
 };
 
 inline void put_int(std::string& bytes, int value) {
-  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(static_cast<unsigned>(value) >> shift & 0xff);
+  for (int shift = 24; shift >= 0; shift -= 8)
+    bytes += static_cast<char>(static_cast<unsigned>(value) >> shift & 0xff);
 }
 
 /// Reads the integer at the front and drops it.
@@ -63,7 +65,8 @@ inline std::string encode(const hello& h) {
   std::string bytes(tcp_magic);
   put_int(bytes, h.version);
   bytes += padded_job(h.job);
-  for (const int field : {static_cast<int>(h.purpose) << 24 | h.channel, h.from, h.to, h.size, h.body}) put_int(bytes, field);
+  for (const int field : {static_cast<int>(h.purpose) << 24 | h.channel, h.from, h.to, h.size, h.body})
+    put_int(bytes, field);
   return bytes;
 }
 

@@ -8,14 +8,14 @@
 #include <hccl/transport/detail/tcp_asio.hpp>
 
 #include <boost/asio/ip/udp.hpp>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <ifaddrs.h>
 #include <memory>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +39,9 @@ inline std::vector<interface_address> interface_addresses() {
     tcp::endpoint endpoint;
     const int family = entry->ifa_addr->sa_family;
     if (family != AF_INET && family != AF_INET6) continue;
-    endpoint.resize(family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-    std::memcpy(endpoint.data(), entry->ifa_addr, endpoint.size());
+    const auto size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    std::memcpy(endpoint.data(), entry->ifa_addr, size);
+    endpoint.resize(size);
     const auto address = endpoint.address();
     if (address.is_v6() && address.to_v6().is_link_local()) continue;
     found.push_back({entry->ifa_name, address});
@@ -74,8 +75,9 @@ class interface_choice {
     }
   }
 
-  /// Returns what the wishes say, else the address from which the host `towards` is reached, else (when it is empty) an
-  /// address that other hosts can reach, if there is one. Throws invalid_argument, listing the interfaces.
+  /// Returns what the wishes say, else the address from which the host `towards` is reached, else (when it is
+  /// empty) an address that other hosts can reach, if there is one. Throws invalid_argument, listing the
+  /// interfaces.
   asio::ip::address choose(const std::string& towards) const {
     if (!wishes_.address.empty()) return wished_address();
     if (!wishes_.names.empty()) return wished_interface();

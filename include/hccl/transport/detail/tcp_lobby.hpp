@@ -30,8 +30,8 @@ struct tcp_group {
   std::vector<tcp::endpoint> addresses;  // by rank
 };
 
-/// Accepts connections, reads their hellos, and keeps what has arrived until its channel asks. Strangers are closed quietly.
-/// Safe to use from several threads.
+/// Accepts connections, reads their hellos, and keeps what has arrived until its channel asks. Strangers are
+/// closed quietly. Safe to use from several threads.
 class tcp_lobby {
  public:
   tcp_lobby(tcp_group members, int descriptor) : group(std::move(members)) {
@@ -44,9 +44,10 @@ class tcp_lobby {
   /// The listening socket; it becomes readable when somebody arrives.
   int native_handle() { return acceptor_.native_handle(); }
 
-  /// Lets in who waits outside. Calls `join(rank, socket descriptor)` for each rank that has arrived for the channel, and
-  /// returns the notice of a rank that has given up the channel, if there is one. Returns in `incomplete` whether somebody
-  /// is still to finish a hello. Throws when a rank of the job speaks another version or knows another size.
+  /// Lets in who waits outside. Calls `join(rank, socket descriptor)` for each rank that has arrived for the
+  /// channel, and returns the notice of a rank that has given up the channel, if there is one. Returns in
+  /// `incomplete` whether somebody is still to finish a hello. Throws when a rank of the job speaks another
+  /// version or knows another size.
   template <class Join>
   std::optional<error> visit(int channel, bool& incomplete, Join join) {
     const std::lock_guard lock(mutex_);
@@ -86,7 +87,8 @@ class tcp_lobby {
       tcp::socket socket(io_);
       const auto failure = accept_socket(acceptor_, socket, group.addresses.front().protocol());
       if (failure.value() == EMFILE || failure.value() == ENFILE) {
-        throw error(errc::out_of_memory, "no file descriptor is left for a connection: raise the limit (ulimit -n)");
+        throw error(errc::out_of_memory,
+                    "no file descriptor is left for a connection: raise the limit (ulimit -n)");
       }
       if (failure == asio::error::connection_aborted || failure == asio::error::interrupted) continue;
       if (failure) return;
@@ -143,12 +145,14 @@ class tcp_lobby {
     asio_error failure;
     asio::write(g.socket, asio::buffer(encode(welcome{tcp_version, group.size})), failure);
     if (h.version != tcp_version) {
-      disagreement_ = error(errc::version_mismatch, concat("rank ", h.from, " speaks version ", h.version,
-                                                           " of the TCP protocol, rank ", group.rank, " version ", tcp_version),
+      disagreement_ = error(errc::version_mismatch,
+                            concat("rank ", h.from, " speaks version ", h.version,
+                                   " of the TCP protocol, rank ", group.rank, " version ", tcp_version),
                             h.from);
     } else if (h.size != group.size || h.to != group.rank || h.from >= group.size) {
-      disagreement_ = error(errc::mismatch, concat("rank ", h.from, " of a world of ", h.size, " connects to rank ", h.to,
-                                                   " and finds rank ", group.rank, " of a world of ", group.size),
+      disagreement_ = error(errc::mismatch,
+                            concat("rank ", h.from, " of a world of ", h.size, " connects to rank ", h.to,
+                                   " and finds rank ", group.rank, " of a world of ", group.size),
                             h.from);
     } else if (!failure) {
       arrivals_.push_back({h.channel, h.from, std::move(g.socket)});

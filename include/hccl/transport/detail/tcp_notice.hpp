@@ -18,8 +18,8 @@
 
 namespace hccl::inline v0::detail {
 
-/// Sends the reason to the lobbies of all ranks but the one that has failed. Takes half a second at most; who cannot be
-/// reached in that time learns it from the closed connection.
+/// Sends the reason to the lobbies of all ranks but the one that has failed. Takes half a second at most; who
+/// cannot be reached in that time learns it from the closed connection.
 inline void send_notices(const tcp_group& group, int channel, const error& why) {
   constexpr std::size_t at_once = 64;
   const auto body = encode_notice(
@@ -32,9 +32,10 @@ inline void send_notices(const tcp_group& group, int channel, const error& why) 
     if (rank == group.rank || rank == why.failed_rank()) continue;
     const auto& address = group.addresses[static_cast<std::size_t>(rank)];
     auto& socket = sockets.emplace_back(io);
-    const auto& text = texts.emplace_back(
-        encode(hello{tcp_version, hello_purpose::notice, group.job, channel, group.rank, rank, group.size,
-                     static_cast<int>(body.size())}) + body);
+    const auto& text =
+        texts.emplace_back(encode(hello{tcp_version, hello_purpose::notice, group.job, channel, group.rank,
+                                        rank, group.size, static_cast<int>(body.size())}) +
+                           body);
     open_socket(socket, address.protocol());
     socket.async_connect(address, [&](asio_error failure) {
       if (!failure) asio::async_write(socket, asio::buffer(text), [](asio_error, std::size_t) {});

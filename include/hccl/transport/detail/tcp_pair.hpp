@@ -73,8 +73,8 @@ class tcp_pair {
     return tcp_outcome::moved;
   }
 
-  /// Reads once: straight into the window of the first sink where it has one, else into `chunk`, from where the sinks that
-  /// wait take their bytes while they are in the cache. Reads nothing that no sink waits for.
+  /// Reads once: straight into the window of the first sink where it has one, else into `chunk`, from where
+  /// the sinks that wait take their bytes while they are in the cache. Reads nothing that no sink waits for.
   tcp_outcome receive_some(std::span<std::byte> chunk) {
     sink& first = *receives_.front();
     const auto window = first.window();
@@ -93,7 +93,7 @@ class tcp_pair {
   }
 
  private:
-  static constexpr std::size_t most_buffers = 64;   // that Asio passes to one system call
+  static constexpr std::size_t most_buffers = 64;    // that Asio passes to one system call
   static constexpr std::size_t least_window = 4096;  // below, several small messages are better read together
 
   struct outgoing {

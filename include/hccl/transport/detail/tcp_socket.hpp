@@ -6,10 +6,11 @@
 #include <hccl/core/error.hpp>
 #include <hccl/transport/detail/tcp_asio.hpp>
 
-#include <cerrno>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+
+#include <cerrno>
 
 namespace hccl::inline v0::detail {
 
@@ -53,7 +54,8 @@ void tune(Socket& socket, bool loopback) {
   socket.set_option(asio::socket_base::receive_buffer_size(1 << 20), ignored);
   // A paced congestion control, such as bbr, makes loopback several times slower.
   constexpr char control[] = "reno";
-  if (loopback) ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_CONGESTION, control, sizeof control - 1);
+  if (loopback)
+    ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_CONGESTION, control, sizeof control - 1);
 }
 
 }  // namespace hccl::inline v0::detail

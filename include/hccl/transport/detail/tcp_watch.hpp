@@ -10,14 +10,16 @@
 
 namespace hccl::inline v0::detail {
 
-/// At most one pending wait for one event of one socket. Stays put while it is armed, and outlives the socket's context.
+/// At most one pending wait for one event of one socket. Stays put while it is armed, and outlives the
+/// socket's context.
 class tcp_watch {
  public:
   tcp_watch() = default;
   tcp_watch(const tcp_watch&) = delete;
   tcp_watch& operator=(const tcp_watch&) = delete;
 
-  /// Makes the io_context of `socket` wake up at the event, and set `*flag`; nothing when it is to do so already.
+  /// Makes the io_context of `socket` wake up at the event, and set `*flag`; nothing when it is to do so
+  /// already.
   template <class Socket>
   void arm(Socket& socket, asio::socket_base::wait_type event, bool* flag = nullptr) {
     if (armed_) return;
@@ -40,7 +42,8 @@ class tcp_watch {
       return fits ? reinterpret_cast<T*>(watch->memory_) : std::allocator<T>().allocate(count);
     }
     void deallocate(T* memory, std::size_t count) {
-      if (reinterpret_cast<std::byte*>(memory) != watch->memory_) std::allocator<T>().deallocate(memory, count);
+      if (reinterpret_cast<std::byte*>(memory) != watch->memory_)
+        std::allocator<T>().deallocate(memory, count);
     }
     template <class U>
     bool operator==(const allocator<U>& other) const {
