@@ -3,10 +3,11 @@
 
 // Each collective x algorithm x number of ranks x size over one transport, for Google Benchmark.
 //
-// A time is that of the slowest rank of a round, from the barrier to the return of its call, and the figures are medians over
-// the rounds. The input is written anew before each round. Bytes and bandwidths are those of nccl-tests: `bytes` is the whole
-// vector (of allgather the output, of reduce_scatter the input), algbw = bytes / time, and busbw = algbw times the share that
-// the busiest link has to carry, so that it can be compared with the speed of the hardware.
+// A time is that of the slowest rank of a round, from the barrier to the return of its call, and the figures
+// are medians over the rounds. The input is written anew before each round. Bytes and bandwidths are those
+// of nccl-tests: `bytes` is the whole vector (of allgather the output, of reduce_scatter the input), algbw =
+// bytes / time, and busbw = algbw times the share that the busiest link has to carry, so that it can be
+// compared with the speed of the hardware.
 
 #include <hccl/collectives.hpp>
 
@@ -79,7 +80,8 @@ inline int rounds_for(std::size_t bytes) {
   return static_cast<int>(std::clamp<std::size_t>((std::size_t{128} << 20) / bytes, 11, 501));
 }
 
-/// Registers one line of the table. `World::run(ranks, rounds, f)` runs f(comm) on all ranks and returns what rank 0 returns.
+/// Registers one line of the table. `World::run(ranks, rounds, f)` runs f(comm) on all ranks and returns
+/// what rank 0 returns.
 template <class World, class C, class A>
 void add(int ranks, std::size_t bytes) {
   const auto name = fmt::format("{}/{}/{}/ranks:{}/bytes:{}", C::name, A::name, World::name, ranks, bytes);
@@ -95,7 +97,10 @@ void add(int ranks, std::size_t bytes) {
     state.counters["algbw_GB/s"] = algbw;
     state.counters["busbw_GB/s"] = algbw * bus_factor<C>(ranks);
   };
-  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Iterations(rounds)->Unit(benchmark::kMicrosecond);
+  benchmark::RegisterBenchmark(name.c_str(), run)
+      ->UseManualTime()
+      ->Iterations(rounds)
+      ->Unit(benchmark::kMicrosecond);
 }
 
 template <class World, class C, class... A>
@@ -112,8 +117,8 @@ void add_collective() {
 
 template <class World, class... C>
 void add_collectives() {
-  (add_collective<World, C, hccl::Auto, hccl::Ring, hccl::Mesh, hccl::OneShotMesh, hccl::RecursiveHalvingDoubling,
-                  hccl::BinomialTree, hccl::Reproducible>(),
+  (add_collective<World, C, hccl::Auto, hccl::Ring, hccl::Mesh, hccl::OneShotMesh,
+                  hccl::RecursiveHalvingDoubling, hccl::BinomialTree, hccl::Reproducible>(),
    ...);
 }
 
@@ -122,7 +127,8 @@ template <class World>
 int run(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  add_collectives<World, hccl::AllReduce, hccl::ReduceScatter, hccl::AllGather, hccl::Broadcast, hccl::Reduce>();
+  add_collectives<World, hccl::AllReduce, hccl::ReduceScatter, hccl::AllGather, hccl::Broadcast,
+                  hccl::Reduce>();
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

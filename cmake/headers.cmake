@@ -92,7 +92,6 @@ set(HCCLPP_TCP_HEADERS
   hccl/transport/detail/tcp_lobby.hpp
   hccl/transport/detail/tcp_notice.hpp
   hccl/transport/detail/tcp_pair.hpp
-  hccl/transport/detail/tcp_reason.hpp
   hccl/transport/detail/tcp_socket.hpp
   hccl/transport/detail/tcp_watch.hpp
 )

@@ -1,5 +1,5 @@
-# cmake -P check_documents.cmake: every C++ block of README.md and docs/ stands, word for word, in a program of
-# examples/readme, and every link to a file leads to one.
+# cmake -P check_documents.cmake: every C++ block of README.md and docs/ stands, word for word, in a program
+# of examples/readme, and every link leads to a file.
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 file(GLOB documents "${root}/README.md" "${root}/docs/*.md")
 file(GLOB programs "${root}/examples/readme/*.?pp")
@@ -34,9 +34,10 @@ foreach(document IN LISTS documents)
     string(FIND "${rest}" "${fence}" begin)
   endwhile()
 
-  string(REGEX MATCHALL "\\]\\([^):#]+" links "${text}")
+  string(REPLACE "](" "link(" text "${text}")
+  string(REGEX MATCHALL "link\\([A-Za-z0-9_/.-]+[)#]" links "${text}")
   foreach(link IN LISTS links)
-    string(SUBSTRING "${link}" 2 -1 path)
+    string(REGEX REPLACE "link\\((.*)." "\\1" path "${link}")
     if(NOT EXISTS "${folder}/${path}")
       message(SEND_ERROR "${document}: there is no ${path}")
     endif()

@@ -8,12 +8,13 @@
 #include <hccl/collectives.hpp>
 #include <hccl/transport/tcp.hpp>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
 #include <string_view>
-#include <sys/mman.h>
 #include <vector>
 
 namespace {

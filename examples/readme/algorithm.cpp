@@ -16,13 +16,13 @@ struct Pairwise {
     using enum hccl::place;
     const int to = g.wrap(self + round + 1);
     const int from = g.wrap(self - round - 1);
-    emit(hccl::send_step(to, {to}, input));                                         // block `to` of the input
+    emit(hccl::send_step(to, {to}, input));                                      // block `to` of the input
     emit(hccl::reduce_step(from, {self}, round == 0 ? input : output, output));  // op(mine, arriving)
   }
 };
 
 static_assert(hccl::verify<Pairwise, hccl::ReduceScatter>(hccl::group(7)));
-static_assert(hccl::verify<Pairwise, hccl::AllReduce>(hccl::group(7)));  // derived: allgather is the mirror image
+static_assert(hccl::verify<Pairwise, hccl::AllReduce>(hccl::group(7)));  // derived from it
 
 int main() {
   hccl::run_local(4, [](auto& comm) {

@@ -7,6 +7,10 @@
 #include <hccl/core/error.hpp>
 #include <hccl/transport/concept.hpp>
 
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -16,13 +20,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <poll.h>
 #include <span>
 #include <string>
 #include <string_view>
-#include <sys/socket.h>
 #include <tuple>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -93,9 +94,11 @@ class SocketWorld {
 class SocketTransport {
  public:
   static constexpr std::string_view name = "socket";
-  static constexpr hccl::link_model link{.latency = 1e-5, .overhead = 2e-6, .seconds_per_byte = 2e-10, .reduction = 1e-10};
+  static constexpr hccl::link_model link{
+      .latency = 1e-5, .overhead = 2e-6, .seconds_per_byte = 2e-10, .reduction = 1e-10};
 
-  SocketTransport(std::shared_ptr<SocketWorld> world, int rank, int channel = 0) : world_(std::move(world)), rank_(rank) {
+  SocketTransport(std::shared_ptr<SocketWorld> world, int rank, int channel = 0)
+      : world_(std::move(world)), rank_(rank) {
     for (int peer = 0; peer < size(); ++peer) {
       lanes_.push_back({peer, peer == rank ? Descriptor() : world_->fetch(channel, rank, peer), {}, {}});
     }
@@ -155,7 +158,8 @@ class SocketTransport {
   bool receive_some(lane& l) {
     hccl::sink& in = *l.coming.front();
     const auto window = in.window();
-    const auto target = window.empty() ? std::span(chunk_).first(std::min(chunk_.size(), in.remaining())) : window;
+    const auto target =
+        window.empty() ? std::span(chunk_).first(std::min(chunk_.size(), in.remaining())) : window;
     const auto count = ::recv(l.socket.number(), target.data(), target.size(), 0);
     if (count <= 0) return count < 0 ? nothing_or_lost(l) : lose(l);
     const auto size = static_cast<std::size_t>(count);
@@ -180,7 +184,8 @@ class SocketTransport {
       if (events != 0) watched_.push_back({l.socket.number(), static_cast<short>(events), 0});
     }
     const auto limit = std::min<std::chrono::nanoseconds>(until.remaining(), std::chrono::hours(1));
-    ::poll(watched_.data(), watched_.size(), static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(limit).count()));
+    ::poll(watched_.data(), watched_.size(),
+           static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(limit).count()));
     return true;
   }
 

@@ -28,7 +28,8 @@ struct Star {
 
 static_assert(hccl::verify<Star, hccl::AllReduce>(hccl::group(8)));
 
-constexpr hccl::link_model network{.latency = 1e-5, .overhead = 3e-6, .seconds_per_byte = 4e-10, .reduction = 1e-10};
+constexpr hccl::link_model network{
+    .latency = 1e-5, .overhead = 3e-6, .seconds_per_byte = 4e-10, .reduction = 1e-10};
 static_assert(hccl::cost<Star, hccl::AllReduce>(hccl::group(8), 1 << 20, network) >
               hccl::cost<hccl::Ring, hccl::AllReduce>(hccl::group(8), 1 << 20, network));
 

@@ -9,7 +9,10 @@
 #include <hccl/bootstrap/run_processes.hpp>
 #include <hccl/transport/tcp.hpp>
 
+#include <sys/time.h>
+
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -197,6 +200,26 @@ TEST_CASE("ten jobs start at the same time") {
     hccl::run_processes<TcpTransport>(2, [](hccl::communicator<TcpTransport>& comm) {
       if (!passes_around(comm.transport(), 10'000)) throw error(errc::mismatch, "wrong bytes");
     });
+  });
+  for (const auto& outcome : outcomes) CHECK(outcome.error == "");
+}
+
+TEST_CASE("signals that interrupt system calls change nothing") {
+  const auto store = fresh_store();
+  const auto outcomes = forked(2, [&](int rank) {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // without SA_RESTART
+    ::sigaction(SIGALRM, &action, nullptr);
+    const itimerval every_millisecond{{0, 1000}, {0, 1000}};
+    ::setitimer(ITIMER_REAL, &every_millisecond, nullptr);
+    for (int i = 0; i < 5; ++i) {
+      auto comm = connect<TcpTransport>({.rank = rank, .size = 2, .store = store, .timeout = 4s});
+      for (int salt = 0; salt < 20; ++salt) {
+        if (!passes_around(comm.transport(), 300'000, false, salt))
+          throw error(errc::mismatch, "wrong bytes");
+      }
+      std::this_thread::sleep_for(5ms * rank);
+    }
   });
   for (const auto& outcome : outcomes) CHECK(outcome.error == "");
 }

@@ -381,6 +381,34 @@ TEST_CASE("abort from another thread wakes a sleeper, and the transport fails fr
   CHECK_THROWS_AS(peer.progress(deadline::after(1s)), error);
 }
 
+TEST_CASE("abort ends all channels, also those that sleep on another rank") {
+  Job job(2);
+  auto net = job.transport(0), peer = job.transport(1);
+  auto lane = net.channel(1), peer_lane = peer.channel(1);
+  const auto sleep_in = [](TcpTransport& waiter, int from, std::optional<error>& seen) {
+    VectorSink in(8, false);
+    try {
+      waiter.receive(from, in);
+      finish(waiter, &in, 5s);
+    } catch (const error& e) {
+      seen.emplace(e);
+    }
+  };
+  std::optional<error> here, there;
+  std::thread local([&] { sleep_in(lane, 1, here); }), remote([&] { sleep_in(peer_lane, 0, there); });
+  std::this_thread::sleep_for(50ms);
+  const auto start = std::chrono::steady_clock::now();
+  net.abort(error(errc::aborted, "enough"));
+  local.join();
+  remote.join();
+  CHECK(std::chrono::steady_clock::now() - start < 1s);
+  REQUIRE((here && there));
+  CHECK(here->kind() == errc::aborted);
+  CHECK(there->kind() == errc::aborted);
+  CHECK(there->failed_rank() == 0);
+  CHECK_THROWS_AS(peer.progress(deadline::after(1s)), error);
+}
+
 TEST_CASE("channels are used by several threads at once and do not mix") {
   Job job(3);
   std::atomic<int> right = 0;

@@ -44,7 +44,7 @@ decltype(auto) with_algorithm(std::string_view name, F&& f) {
 namespace detail {
 
 /// Among these Auto chooses; of equal prices the first wins.
-using candidates = std::tuple<OneShotMesh, Mesh, RecursiveHalvingDoubling, Ring, BinomialTree>;
+using candidates = std::tuple<Mesh, OneShotMesh, RecursiveHalvingDoubling, Ring, BinomialTree>;
 
 /// The prices of all candidates for each collective of a communicator, found when first asked for.
 class choice_cache {

@@ -12,7 +12,6 @@
 #include <hccl/core/error.hpp>
 #include <hccl/transport/concept.hpp>
 #include <hccl/transport/detail/tcp_address.hpp>
-#include <hccl/transport/detail/tcp_reason.hpp>
 
 #include <charconv>
 #include <chrono>
@@ -50,7 +49,7 @@ struct connect_options {
 
 namespace detail {
 
-/// Reads a duration in seconds from the first of two variables that is set.
+/// Reads a duration in seconds from the first of two variables that is set; 0 means without limit.
 inline std::optional<std::chrono::nanoseconds> seconds_from(const char* name, const char* common_name) {
   for (const char* variable : {name, common_name}) {
     const char* value = std::getenv(variable);
@@ -62,7 +61,7 @@ inline std::optional<std::chrono::nanoseconds> seconds_from(const char* name, co
       throw error(errc::invalid_argument, concat(variable, "='", text, "' is not a number of seconds"));
     }
     constexpr double century = 3.2e9;
-    if (seconds > century) return std::chrono::nanoseconds::max();
+    if (seconds == 0 || seconds > century) return std::chrono::nanoseconds::max();
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
   }
   return std::nullopt;
@@ -186,10 +185,7 @@ communicator<Net> connect(const connect_options& options = {}) {
   const auto met = alone ? detail::world{detail::random_name(), {own.address()}}
                          : detail::meet(info, own.address(), until);
   communicator<Net> comm(Net(std::move(own), info.rank, info.size, met.addresses, met.job));
-  if (collective_timeout) {
-    const bool never = *collective_timeout == std::chrono::nanoseconds::zero();
-    comm.set_timeout(never ? std::chrono::nanoseconds::max() : *collective_timeout);
-  }
+  if (collective_timeout) comm.set_timeout(*collective_timeout);
   return comm;
 }
 

@@ -28,7 +28,7 @@ void allgather(communicator<Net>& comm, In&& in, Out&& out) {
     arguments.count("output", output.size(), static_cast<std::size_t>(comm.size()) * input.size());
     arguments.in_place_or_apart(input, output, comm.rank() * static_cast<std::ptrdiff_t>(input.size()));
   };
-  detail::operate(comm, AllGather::name, check, [&](auto& state) {
+  detail::operate<Net>(comm, AllGather::name, check, [&](auto& state) {
     detail::move_elements<Algo>(state, AllGather{}, input, output, input.size(), output.size());
   });
 }

@@ -34,7 +34,7 @@ void allreduce(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
     arguments.count("output", output.size(), input.size());
     arguments.in_place_or_apart(input, output);
   };
-  detail::operate(comm, AllReduce::name, check, [&](auto& state) {
+  detail::operate<Net>(comm, AllReduce::name, check, [&](auto& state) {
     detail::reduce_elements<Algo>(state, AllReduce{}, input, output, input.size(), op);
   });
 }

@@ -31,7 +31,7 @@ void broadcast(communicator<Net>& comm, In&& in, Out&& out, int root = 0) {
       arguments.in_place_or_apart(input, output);
     }
   };
-  detail::operate(comm, Broadcast::name, check, [&](auto& state) {
+  detail::operate<Net>(comm, Broadcast::name, check, [&](auto& state) {
     detail::move_elements<Algo>(state, Broadcast{root}, input, output, output.size(), output.size());
   });
 }

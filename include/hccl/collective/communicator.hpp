@@ -6,6 +6,7 @@
 #include <hccl/algorithm/choice.hpp>
 #include <hccl/collective/detail/arguments.hpp>
 #include <hccl/core/deadline.hpp>
+#include <hccl/core/detail/function_ref.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/engine/point_to_point.hpp>
 #include <hccl/engine/run.hpp>
@@ -24,8 +25,27 @@
 namespace hccl::inline v0 {
 
 namespace detail {
+
 struct access;
-}
+
+/// What a communicator owns.
+template <Transport Net>
+struct communicator_state {
+  explicit communicator_state(Net n) : net(std::move(n)), tagged_net(net.channel(1)) {}
+
+  Net net;
+  Net tagged_net;  // of send and recv
+  std::chrono::nanoseconds timeout = std::chrono::minutes(30);
+  std::uint32_t sequence = 0;
+  std::string failure;
+  std::atomic<bool> busy = false;
+  detail::engine engine;
+  scratch accumulators;
+  mailbox mail;
+  choice_cache choices;
+};
+
+}  // namespace detail
 
 /// A group of ranks that call collectives together.
 ///
@@ -37,7 +57,7 @@ template <Transport Net>
 class communicator {
  public:
   /// Takes the transport, whose rank and size become those of the communicator. No communication.
-  explicit communicator(Net net) : state_(std::make_unique<state>(std::move(net))) {}
+  explicit communicator(Net net) : state_(std::make_unique<detail::communicator_state<Net>>(std::move(net))) {}
 
   int rank() const { return state_->net.rank(); }
   int size() const { return state_->net.size(); }
@@ -58,22 +78,7 @@ class communicator {
  private:
   friend struct detail::access;
 
-  struct state {
-    explicit state(Net n) : net(std::move(n)), tagged_net(net.channel(1)) {}
-
-    Net net;
-    Net tagged_net;  // of send and recv
-    std::chrono::nanoseconds timeout = std::chrono::minutes(30);
-    std::uint32_t sequence = 0;
-    std::string failure;
-    std::atomic<bool> busy = false;
-    detail::engine engine;
-    detail::scratch accumulators;
-    detail::mailbox mail;
-    detail::choice_cache choices;
-  };
-
-  std::unique_ptr<state> state_;
+  std::unique_ptr<detail::communicator_state<Net>> state_;
 };
 
 namespace detail {
@@ -81,16 +86,18 @@ namespace detail {
 /// The inside of a communicator, for the collectives.
 struct access {
   template <Transport Net>
-  static auto& of(communicator<Net>& comm) {
+  static communicator_state<Net>& of(communicator<Net>& comm) {
     return *comm.state_;
   }
 };
 
 /// Runs one operation of a communicator: alone, after `check(arguments)` has passed, and with the failures of the past and the present
 /// accounted for. What `check` throws leaves the communicator as it was; what `run(state)` throws makes it unusable.
-template <Transport Net, class Check, class Run>
-auto operate(communicator<Net>& comm, std::string_view name, Check&& check, Run&& run) {
-  auto& state = access::of(comm);
+/// Compiled once per transport, not per call.
+template <Transport Net>
+void operate(communicator<Net>& comm, std::string_view name, function_ref<void(const arguments&)> check,
+             function_ref<void(communicator_state<Net>&)> run) {
+  communicator_state<Net>& state = access::of(comm);
   if (state.busy.exchange(true, std::memory_order_acquire)) {
     throw error(errc::invalid_argument,
                 concat("rank ", comm.rank(), ": ", name, ": another thread is using this communicator; give each thread its own"),
@@ -109,7 +116,7 @@ auto operate(communicator<Net>& comm, std::string_view name, Check&& check, Run&
     comm.abort(why);
   };
   try {
-    return run(state);
+    run(state);
   } catch (const error& e) {
     fail(e);
     throw;

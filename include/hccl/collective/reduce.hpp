@@ -31,7 +31,7 @@ void reduce(communicator<Net>& comm, In&& in, Out&& out, int root = 0, Op op = {
       arguments.in_place_or_apart(input, output);
     }
   };
-  detail::operate(comm, Reduce::name, check, [&](auto& state) {
+  detail::operate<Net>(comm, Reduce::name, check, [&](auto& state) {
     detail::reduce_elements<Algo>(state, Reduce{root}, input, output, input.size(), op);
   });
 }

@@ -28,7 +28,7 @@ void reduce_scatter(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
     arguments.count("input", input.size(), static_cast<std::size_t>(comm.size()) * output.size());
     arguments.in_place_or_apart(input, output, -comm.rank() * static_cast<std::ptrdiff_t>(output.size()));
   };
-  detail::operate(comm, ReduceScatter::name, check, [&](auto& state) {
+  detail::operate<Net>(comm, ReduceScatter::name, check, [&](auto& state) {
     detail::reduce_elements<Algo>(state, ReduceScatter{}, input, output, output.size(), op);
   });
 }

@@ -5,7 +5,11 @@
 
 #include <hccl/collective/communicator.hpp>
 #include <hccl/collective/detail/arguments.hpp>
+#include <hccl/core/deadline.hpp>
+#include <hccl/core/detail/function_ref.hpp>
+#include <hccl/core/element.hpp>
 #include <hccl/engine/call.hpp>
+#include <hccl/engine/point_to_point.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,10 +25,14 @@ envelope make_envelope(int tag, std::size_t count = 0) {
   return {tag, count * sizeof(T), static_cast<std::uint32_t>(sizeof(T)), digest(element_name<T>())};
 }
 
-/// Runs `run(mailbox, transport, deadline)` on the channel of tagged messages.
-template <Transport Net, class Check, class Run>
-auto operate_tagged(communicator<Net>& comm, std::string_view name, Check&& check, Run&& run) {
-  return operate(comm, name, check, [&](auto& state) { return run(state.mail, state.tagged_net, deadline::after(state.timeout)); });
+/// Runs `run(mailbox, transport, deadline)` on the channel of tagged messages and returns what it returns.
+template <Transport Net>
+std::size_t operate_tagged(communicator<Net>& comm, std::string_view name, function_ref<void(const arguments&)> check,
+                           function_ref<std::size_t(mailbox&, Net&, deadline)> run) {
+  std::size_t result = 0;
+  operate<Net>(comm, name, check,
+               [&](auto& state) { result = run(state.mail, state.tagged_net, deadline::after(state.timeout)); });
+  return result;
 }
 
 }  // namespace detail
@@ -44,8 +52,9 @@ void send(communicator<Net>& comm, Data&& data, int destination, int tag = 0) {
     arguments.is_rank("destination", destination);
     arguments.not_null("data", out);
   };
-  detail::operate_tagged(comm, "send", check, [&](auto& mail, Net& net, deadline until) {
+  detail::operate_tagged<Net>(comm, "send", check, [&](detail::mailbox& mail, Net& net, deadline until) {
     mail.send(net, detail::make_envelope<E>(tag, out.size()), std::as_bytes(out), destination, until);
+    return out.size();
   });
 }
 
@@ -62,7 +71,7 @@ std::size_t recv(communicator<Net>& comm, Data&& data, int source, int tag = 0) 
     arguments.is_rank("source", source);
     arguments.not_null("data", in);
   };
-  return detail::operate_tagged(comm, "recv", check, [&](auto& mail, Net& net, deadline until) {
+  return detail::operate_tagged<Net>(comm, "recv", check, [&](detail::mailbox& mail, Net& net, deadline until) {
     return mail.receive(net, detail::make_envelope<E>(tag), std::as_writable_bytes(in), source, until) / sizeof(E);
   });
 }
@@ -82,7 +91,7 @@ std::size_t sendrecv(communicator<Net>& comm, Out&& out, int destination, In&& i
     arguments.not_null("in", coming);
     arguments.apart(leaving, coming);
   };
-  return detail::operate_tagged(comm, "sendrecv", check, [&](auto& mail, Net& net, deadline until) {
+  return detail::operate_tagged<Net>(comm, "sendrecv", check, [&](detail::mailbox& mail, Net& net, deadline until) {
     const auto head = detail::make_envelope<E>(tag, leaving.size());
     return mail.exchange(net, head, std::as_bytes(leaving), destination, std::as_writable_bytes(coming), source, until) / sizeof(E);
   });

@@ -96,6 +96,17 @@ class error : public std::system_error {
   int failed_rank_;
 };
 
+namespace detail {
+
+/// The text that an error was made with: `what()` without the description of its code.
+inline std::string reason(const error& e) {
+  const std::string text = e.what();
+  const std::string tail = concat(": ", e.code().message());
+  return text.ends_with(tail) ? text.substr(0, text.size() - tail.size()) : text;
+}
+
+}  // namespace detail
+
 }  // namespace hccl::inline v0
 
 template <>

@@ -3,12 +3,8 @@
 
 // What a collective call is, what of it travels with every message, and how disagreement is told.
 
-#include <hccl/core/bfloat16.hpp>
 #include <hccl/core/error.hpp>
-#include <hccl/core/float16.hpp>
 
-#include <complex>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,26 +12,6 @@
 #include <type_traits>
 
 namespace hccl::inline v0 {
-
-/// How an element is called in messages; builtin kinds are told apart by name, others by size only.
-template <class T>
-constexpr std::string_view element_name() {
-  if constexpr (std::same_as<T, bool>) return "bool";
-  if constexpr (std::same_as<T, float16>) return "float16";
-  if constexpr (std::same_as<T, bfloat16>) return "bfloat16";
-  if constexpr (std::is_integral_v<T>) {
-    constexpr bool is_signed = std::is_signed_v<T>;
-    if constexpr (sizeof(T) == 1) return is_signed ? "int8" : "uint8";
-    if constexpr (sizeof(T) == 2) return is_signed ? "int16" : "uint16";
-    if constexpr (sizeof(T) == 4) return is_signed ? "int32" : "uint32";
-    if constexpr (sizeof(T) == 8) return is_signed ? "int64" : "uint64";
-  }
-  if constexpr (std::same_as<T, float>) return "float";
-  if constexpr (std::same_as<T, double>) return "double";
-  if constexpr (std::same_as<T, std::complex<float>>) return "complex<float>";
-  if constexpr (std::same_as<T, std::complex<double>>) return "complex<double>";
-  return "struct";
-}
 
 namespace detail {
 

@@ -63,10 +63,6 @@ void combine_block(const Op& op, T* to, const T* from, const std::byte* arriving
   }
 }
 
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
-
 }  // namespace detail
 
 /// Combines `count` elements: to[i] = op(from[i], arriving[i]), or op(arriving[i], from[i]) when Order is
@@ -102,5 +98,9 @@ template <operand_order Order, class T, class Op>
     }
   }
 }
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 }  // namespace hccl::inline v0

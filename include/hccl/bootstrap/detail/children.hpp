@@ -5,7 +5,6 @@
 
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
-#include <hccl/transport/detail/tcp_reason.hpp>
 
 #include <fcntl.h>
 #include <sys/prctl.h>

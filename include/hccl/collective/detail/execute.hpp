@@ -6,6 +6,8 @@
 #include <hccl/algorithm/concept.hpp>
 #include <hccl/collective/communicator.hpp>
 #include <hccl/collective/detail/arguments.hpp>
+#include <hccl/core/element.hpp>
+#include <hccl/engine/run.hpp>
 #include <hccl/reduction/concept.hpp>
 #include <hccl/schedule/collective.hpp>
 

@@ -28,19 +28,21 @@ inline constexpr std::size_t cache_line = 64;
 
 /// A queue of messages from one rank to another. One thread puts, one takes.
 ///
-/// The sender publishes a slot by a release store of `put_`, which the receiver's acquire load pairs with; the receiver gives it
-/// back by a release store of `taken_`, so that the sender may change the memory that it had lent.
+/// The sender publishes a slot by a store of `put_`, which the receiver's acquire load pairs with; the receiver gives it back by a
+/// store of `taken_`, so that the sender may change the memory that it had lent. Both stores, and the loads by which each side
+/// sees whether the lane is full, are sequentially consistent: either the sender finds room or the receiver knows that it waits.
 class lane {
  public:
   static constexpr std::uint64_t copied = ~std::uint64_t{0};
 
   /// Puts a message. Returns `copied` if its memory is free again, else the ticket of a loan; nothing if the lane is full.
   std::optional<std::uint64_t> put(pieces message) {
-    const std::uint64_t ticket = put_.load(std::memory_order_relaxed);
-    if (ticket - taken_.load(std::memory_order_acquire) == slots_.size()) return std::nullopt;
-    slot& s = slots_[ticket % slots_.size()];
     std::size_t size = 0;
     for (const auto piece : message) size += piece.size();
+    if (size == 0) return copied;
+    const std::uint64_t ticket = put_.load(std::memory_order_relaxed);
+    if (ticket - taken_.load() == slots_.size()) return std::nullopt;
+    slot& s = slots_[ticket % slots_.size()];
     const bool fits = size <= s.copy.size();
     s.lent = fits ? pieces() : message;
     s.copied = fits ? size : 0;
@@ -51,7 +53,7 @@ class lane {
         to += piece.size();
       }
     }
-    put_.store(ticket + 1, std::memory_order_release);
+    put_.store(ticket + 1);
     return fits ? copied : ticket;
   }
 
@@ -60,33 +62,20 @@ class lane {
 
   /// The next bytes for the receiver; empty if there are none.
   std::span<const std::byte> front() {
-    while (true) {
-      const std::uint64_t ticket = taken_.load(std::memory_order_relaxed);
-      if (ticket == put_.load(std::memory_order_acquire)) return {};
-      const slot& s = slots_[ticket % slots_.size()];
-      if (s.lent.empty()) {
-        if (offset_ < s.copied) return std::span(s.copy).first(s.copied).subspan(offset_);
-      } else {
-        while (piece_ < s.lent.size() && offset_ == s.lent[piece_].size()) {
-          ++piece_;
-          offset_ = 0;
-        }
-        if (piece_ < s.lent.size()) return s.lent[piece_].subspan(offset_);
-      }
-      finish(ticket);  // a message without bytes
-    }
+    const std::uint64_t ticket = taken_.load(std::memory_order_relaxed);
+    if (ticket == put_.load(std::memory_order_acquire)) return {};
+    const slot& s = slots_[ticket % slots_.size()];
+    if (s.lent.empty()) return std::span(s.copy).first(s.copied).subspan(offset_);
+    while (s.lent[piece_].empty()) ++piece_;
+    return s.lent[piece_].subspan(offset_);
   }
 
-  /// Takes `size` bytes from the front; tells whether that was the last of a loan.
+  /// Takes `size` bytes from the front; tells whether the sender may be waiting for that: for the end of a loan, or for room.
   bool pop(std::size_t size) {
     const std::uint64_t ticket = taken_.load(std::memory_order_relaxed);
     const slot& s = slots_[ticket % slots_.size()];
     offset_ += size;
-    if (s.lent.empty()) {
-      if (offset_ < s.copied) return false;
-      finish(ticket);
-      return false;
-    }
+    if (s.lent.empty()) return offset_ == s.copied && finish(ticket);
     if (offset_ < s.lent[piece_].size()) return false;
     ++piece_;
     offset_ = 0;
@@ -103,10 +92,12 @@ class lane {
     std::array<std::byte, 232> copy;
   };
 
-  void finish(std::uint64_t ticket) {
+  /// Gives the slot back; tells whether the lane was full.
+  bool finish(std::uint64_t ticket) {
     piece_ = 0;
     offset_ = 0;
-    taken_.store(ticket + 1, std::memory_order_release);
+    taken_.store(ticket + 1);
+    return put_.load() - ticket == slots_.size();
   }
 
   alignas(cache_line) std::atomic<std::uint64_t> put_ = 0;

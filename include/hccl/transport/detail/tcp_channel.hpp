@@ -11,7 +11,6 @@
 #include <hccl/transport/detail/tcp_lobby.hpp>
 #include <hccl/transport/detail/tcp_notice.hpp>
 #include <hccl/transport/detail/tcp_pair.hpp>
-#include <hccl/transport/detail/tcp_reason.hpp>
 #include <hccl/transport/detail/tcp_socket.hpp>
 #include <hccl/transport/detail/tcp_watch.hpp>
 
@@ -21,11 +20,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,12 +45,14 @@ class tcp_channel {
       throw error(errc::out_of_memory,
                   "no file descriptor is left for a channel: raise the limit (ulimit -n)");
     door_.assign(group().addresses.front().protocol(), door);
+    lobby_->enter(io_);
   }
   tcp_channel(const tcp_channel&) = delete;
   tcp_channel& operator=(const tcp_channel&) = delete;
 
   /// Closes the connections; what the system has taken still reaches the peers.
   ~tcp_channel() {
+    lobby_->leave(io_);
     asio_error ignored;
     for (const auto& m : members_) {
       if (!m) continue;
@@ -70,14 +69,14 @@ class tcp_channel {
   pid_t owner() const { return owner_; }
 
   void send(int peer, pieces message) {
-    check_aborted();
+    lobby_->check_aborted();
     member& m = member_of(peer);
     m.pair.send(message);
     if (m.pair.sending()) activate(m);
   }
 
   void receive(int peer, sink& in) {
-    check_aborted();
+    lobby_->check_aborted();
     member& m = member_of(peer);
     m.pair.receive(in);
     if (m.pair.receiving()) activate(m);
@@ -104,7 +103,7 @@ class tcp_channel {
 
   void abort(const error& why) noexcept {
     try {
-      if (give_up(why)) send_notices(group(), id_, why);
+      if (lobby_->give_up(why)) send_notices(group(), why);
     } catch (...) {  // out of memory or descriptors: the peers see the connections close
     }
   }
@@ -143,7 +142,7 @@ class tcp_channel {
 
   /// Moves what can be moved at once.
   bool pass() {
-    check_aborted();
+    lobby_->check_aborted();
     if (meeting_ > 0 || incomplete_ || knocked_) look_around();
     bool moved = false;
     for (std::size_t i = 0; i < active_.size();) {
@@ -276,7 +275,7 @@ class tcp_channel {
     knocked_ = false;
     const auto notice = lobby_->visit(id_, incomplete_, [this](int rank, int fd) { welcome_in(rank, fd); });
     if (notice) {
-      give_up(*notice);
+      lobby_->give_up(*notice);
       throw error(*notice);
     }
     if (meeting_ > 0 && next_probe_.expired()) probe();
@@ -317,23 +316,6 @@ class tcp_channel {
     io_.poll();
   }
 
-  // --- Giving up; abort() comes from any thread.
-
-  /// Makes every later call fail, and wakes a sleeper; false when that has happened before.
-  bool give_up(const error& why) {
-    const std::lock_guard lock(reason_mutex_);
-    if (aborted_.exchange(true)) return false;
-    io_.stop();
-    reason_.emplace(errc::aborted, reason(why), why.failed_rank());
-    return true;
-  }
-
-  void check_aborted() {
-    if (!aborted_.load(std::memory_order_acquire)) return;
-    const std::lock_guard lock(reason_mutex_);
-    throw reason_ ? error(*reason_) : error(errc::aborted, "the transport was aborted");
-  }
-
   static constexpr std::chrono::milliseconds probe_period{250};
 
   const int id_;
@@ -350,10 +332,6 @@ class tcp_channel {
   bool knocked_ = false;     // somebody has come to the door
   bool incomplete_ = false;  // somebody is still to finish a hello
   deadline next_probe_ = deadline::never();
-
-  std::atomic<bool> aborted_ = false;
-  std::mutex reason_mutex_;
-  std::optional<error> reason_;
 };
 
 }  // namespace hccl::inline v0::detail

@@ -9,7 +9,6 @@
 // answer.
 
 #include <hccl/core/error.hpp>
-#include <hccl/transport/detail/tcp_reason.hpp>
 
 #include <cstddef>
 #include <string>

@@ -10,10 +10,10 @@
 #include <hccl/transport/detail/tcp_socket.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -44,8 +44,35 @@ class tcp_lobby {
   /// The listening socket; it becomes readable when somebody arrives.
   int native_handle() { return acceptor_.native_handle(); }
 
+  /// Makes a channel's io_context known while the channel lives, so that it can be woken.
+  void enter(asio::io_context& io) {
+    const std::lock_guard lock(abort_mutex_);
+    sleepers_.push_back(&io);
+  }
+  void leave(asio::io_context& io) {
+    const std::lock_guard lock(abort_mutex_);
+    std::erase(sleepers_, &io);
+  }
+
+  /// Makes all channels fail from now on, and wakes who sleeps in them; false when that has happened before.
+  bool give_up(const error& why) {
+    const std::lock_guard lock(abort_mutex_);
+    if (aborted_.exchange(true)) return false;
+    for (auto* io : sleepers_) io->stop();
+    reason_.emplace(errc::aborted, reason(why),
+                    why.failed_rank() == no_rank ? group.rank : why.failed_rank());
+    return true;
+  }
+
+  /// Throws when the transport was given up.
+  void check_aborted() {
+    if (!aborted_.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(abort_mutex_);
+    throw reason_ ? error(*reason_) : error(errc::aborted, "the transport was aborted");
+  }
+
   /// Lets in who waits outside. Calls `join(rank, socket descriptor)` for each rank that has arrived for the
-  /// channel, and returns the notice of a rank that has given up the channel, if there is one. Returns in
+  /// channel, and returns the notice of a rank that has given up, if there is one. Returns in
   /// `incomplete` whether somebody is still to finish a hello. Throws when a rank of the job speaks another
   /// version or knows another size.
   template <class Join>
@@ -63,8 +90,7 @@ class tcp_lobby {
       }
     }
     if (disagreement_) return disagreement_;
-    const auto notice = notices_.find(channel);
-    return notice == notices_.end() ? std::nullopt : std::optional(notice->second);
+    return notice_;
   }
 
  private:
@@ -139,7 +165,7 @@ class tcp_lobby {
 
   void let_in(guest& g, const hello& h) {
     if (h.version == tcp_version && h.purpose == hello_purpose::notice) {
-      notices_.try_emplace(h.channel, decode_notice(std::string_view(g.heard).substr(hello_size)));
+      if (!notice_) notice_ = decode_notice(std::string_view(g.heard).substr(hello_size));
       return;
     }
     asio_error failure;
@@ -164,8 +190,13 @@ class tcp_lobby {
   tcp::acceptor acceptor_{io_};
   std::vector<guest> guests_;
   std::vector<arrival> arrivals_;
-  std::map<int, error> notices_;
+  std::optional<error> notice_;
   std::optional<error> disagreement_;
+
+  std::atomic<bool> aborted_ = false;
+  std::mutex abort_mutex_;
+  std::optional<error> reason_;
+  std::vector<asio::io_context*> sleepers_;
 };
 
 }  // namespace hccl::inline v0::detail

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells the other ranks that this one has given up a channel, so that they need not wait for their deadlines.
+// Tells the other ranks that this one has given up, so that they need not wait for their deadlines.
 
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/transport/detail/tcp_asio.hpp>
 #include <hccl/transport/detail/tcp_hello.hpp>
 #include <hccl/transport/detail/tcp_lobby.hpp>
-#include <hccl/transport/detail/tcp_reason.hpp>
 #include <hccl/transport/detail/tcp_socket.hpp>
 
 #include <chrono>
@@ -20,10 +19,11 @@ namespace hccl::inline v0::detail {
 
 /// Sends the reason to the lobbies of all ranks but the one that has failed. Takes half a second at most; who
 /// cannot be reached in that time learns it from the closed connection.
-inline void send_notices(const tcp_group& group, int channel, const error& why) {
+inline void send_notices(const tcp_group& group, const error& why) {
   constexpr std::size_t at_once = 64;
-  const auto body = encode_notice(
-      error(why.kind(), concat("rank ", group.rank, " has given up: ", reason(why)), why.failed_rank()));
+  const auto body =
+      encode_notice(error(why.kind(), concat("rank ", group.rank, " has given up: ", reason(why)),
+                          why.failed_rank() == no_rank ? group.rank : why.failed_rank()));
   const auto until = deadline::after(std::chrono::milliseconds(500));
   asio::io_context io(1);
   std::deque<tcp::socket> sockets;
@@ -33,8 +33,8 @@ inline void send_notices(const tcp_group& group, int channel, const error& why) 
     const auto& address = group.addresses[static_cast<std::size_t>(rank)];
     auto& socket = sockets.emplace_back(io);
     const auto& text =
-        texts.emplace_back(encode(hello{tcp_version, hello_purpose::notice, group.job, channel, group.rank,
-                                        rank, group.size, static_cast<int>(body.size())}) +
+        texts.emplace_back(encode(hello{tcp_version, hello_purpose::notice, group.job, 0, group.rank, rank,
+                                        group.size, static_cast<int>(body.size())}) +
                            body);
     open_socket(socket, address.protocol());
     socket.async_connect(address, [&](asio_error failure) {
@@ -43,6 +43,7 @@ inline void send_notices(const tcp_group& group, int channel, const error& why) 
     if (sockets.size() < at_once && rank + 1 < group.size) continue;
     io.restart();
     io.run_until(until.time());
+    sockets.clear();
   }
   io.restart();
   io.run_until(until.time());

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the tests of collectives share: values that depend on rank and index, what a naive program makes of
+// them, and buffers that notice a stray write.
+
+#include <hccl/core/element.hpp>
+#include <hccl/reduction/arithmetic.hpp>
+
+#include <algorithm>
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace hccl_test {
+
+/// The matrix (a b; 0 d) of integers modulo 256: a user's element, of an odd size.
+struct Matrix {
+  std::uint8_t a, b, d;
+
+  friend bool operator==(const Matrix&, const Matrix&) = default;
+};
+
+/// The product of matrices, which does not commute.
+struct MatrixProduct {
+  static constexpr std::string_view name = "MatrixProduct";
+  static constexpr bool is_commutative = false;
+
+  constexpr Matrix operator()(const Matrix& x, const Matrix& y) const {
+    return {static_cast<std::uint8_t>(x.a * y.a), static_cast<std::uint8_t>(x.a * y.b + x.b * y.d),
+            static_cast<std::uint8_t>(x.d * y.d)};
+  }
+};
+
+/// The reduction that the tests apply to elements T.
+template <class T>
+using operation_of = std::conditional_t<std::same_as<T, Matrix>, MatrixProduct, hccl::Sum>;
+
+/// Makes 64 bits that look random, the same for the same rank and index.
+constexpr std::uint64_t bits_of(int rank, std::size_t index) {
+  std::uint64_t x = (static_cast<std::uint64_t>(rank) << 48) + index;
+  for (const std::uint64_t factor : {0x9fb21c651e98df25u, 0xd6e8feb86659fd93u}) x = (x ^ (x >> 29)) * factor;
+  return x ^ (x >> 32);
+}
+
+/// Makes the element at `index` of the input of `rank`. Sums over 16 ranks are exact in floating-point types.
+template <class T>
+constexpr T value(int rank, std::size_t index) {
+  const std::uint64_t bits = bits_of(rank, index);
+  if constexpr (std::same_as<T, Matrix>) {  // odd, so that no product loses what was multiplied
+    return {static_cast<std::uint8_t>(bits | 1u), static_cast<std::uint8_t>(bits >> 8),
+            static_cast<std::uint8_t>(bits >> 16 | 1u)};
+  } else if constexpr (std::same_as<T, std::complex<float>>) {
+    return {value<float>(rank, 2 * index), value<float>(rank, 2 * index + 1)};
+  } else if constexpr (std::integral<T>) {
+    return static_cast<T>(bits);
+  } else {
+    constexpr std::uint64_t range = std::uint64_t{1} << (std::numeric_limits<T>::digits - 4);
+    return static_cast<T>(static_cast<double>(bits % range) - static_cast<double>(range / 2));
+  }
+}
+
+/// Combines two elements without the library.
+template <class T>
+constexpr T combined(const T& x, const T& y) {
+  if constexpr (std::same_as<T, Matrix>) {
+    return MatrixProduct{}(x, y);
+  } else if constexpr (std::same_as<T, std::complex<float>>) {
+    return {x.real() + y.real(), x.imag() + y.imag()};
+  } else if constexpr (std::integral<T>) {
+    return static_cast<T>(static_cast<std::uint64_t>(x) + static_cast<std::uint64_t>(y));
+  } else {
+    return static_cast<T>(static_cast<double>(x) + static_cast<double>(y));
+  }
+}
+
+/// The inputs of all ranks, and all of them combined in rank order.
+template <class T>
+struct Reference {
+  std::vector<std::vector<T>> inputs;
+  std::vector<T> result;
+
+  Reference(int ranks, std::size_t count) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      auto& input = inputs.emplace_back(count);
+      for (std::size_t i = 0; i < count; ++i) input[i] = value<T>(rank, i);
+    }
+    result = inputs.front();
+    for (std::size_t rank = 1; rank < inputs.size(); ++rank) {
+      std::transform(result.begin(), result.end(), inputs[rank].begin(), result.begin(), combined<T>);
+    }
+  }
+
+  int ranks() const { return static_cast<int>(inputs.size()); }
+};
+
+/// A buffer between guards. Buffer and guards are filled with a canary.
+template <class T>
+class Guarded {
+ public:
+  explicit Guarded(std::size_t count = 0) { reset(count); }
+  explicit Guarded(std::span<const T> contents) { reset(contents); }
+
+  /// Makes it a buffer of `count` elements that nobody has written.
+  void reset(std::size_t count) {
+    count_ = count;
+    bytes_.assign(guard + count * sizeof(T) + guard, canary);
+  }
+
+  /// Makes it a buffer that holds `contents`.
+  void reset(std::span<const T> contents) {
+    reset(contents.size());
+    if (!contents.empty()) std::memcpy(bytes_.data() + guard, contents.data(), contents.size_bytes());
+  }
+
+  std::span<T> span() { return {reinterpret_cast<T*>(bytes_.data() + guard), count_}; }
+  std::span<const T> span() const { return {reinterpret_cast<const T*>(bytes_.data() + guard), count_}; }
+
+  bool guards_stand() const {
+    const auto intact = [](std::byte b) { return b == canary; };
+    return std::all_of(bytes_.begin(), bytes_.begin() + guard, intact) &&
+           std::all_of(bytes_.end() - guard, bytes_.end(), intact);
+  }
+
+  bool is_untouched() const {
+    return std::ranges::all_of(bytes_, [](std::byte b) { return b == canary; });
+  }
+
+ private:
+  static constexpr std::ptrdiff_t guard = 64;
+  static constexpr std::byte canary{0xa5};
+
+  std::vector<std::byte> bytes_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace hccl_test
