@@ -29,6 +29,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -46,8 +47,8 @@ inline constexpr auto promptness = 5s;   // within which ranks learn of a failur
 inline constexpr std::size_t huge = (24 << 20) + 13;
 
 /// Catch2 asserts on one thread only: the ranks throw.
-inline void expect(bool holds, const std::string& text) {
-  if (!holds) throw std::logic_error(text);
+inline void require(bool holds, std::string_view text) {
+  if (!holds) throw std::logic_error(std::string(text));
 }
 
 /// The message number `index` from one rank to another.
@@ -88,12 +89,12 @@ class Inbox final : public hccl::sink {
   static constexpr std::size_t stretch = 5000;
 
   void take(std::span<const std::byte> chunk) override {
-    expect(chunk.size() <= content_.size() - filled_, "a sink was given more than it expects");
+    require(chunk.size() <= content_.size() - filled_, "a sink was given more than it expects");
     std::ranges::copy(chunk, content_.begin() + static_cast<std::ptrdiff_t>(filled_));
     filled_ += chunk.size();
   }
   void placed(std::size_t size) override {
-    expect(size <= content_.size() - filled_, "more was written than a sink expects");
+    require(size <= content_.size() - filled_, "more was written than a sink expects");
     filled_ += size;
   }
 
@@ -153,14 +154,14 @@ class Exchange {
 
   void finish() {
     const auto until = hccl::deadline::after(patience);
-    while (!done()) expect(net_.progress(until), "an exchange does not finish");
+    while (!done()) require(net_.progress(until), "an exchange does not finish");
     compare();
   }
 
   /// Waits until the memory of the messages belongs to this rank again, and writes over it.
   void spoil() {
     const auto until = hccl::deadline::after(patience);
-    while (net_.sending()) expect(net_.progress(until), "a message is not sent");
+    while (net_.sending()) require(net_.progress(until), "a message is not sent");
     for (auto& box : out_) box.spoil();
   }
 
@@ -175,7 +176,7 @@ class Exchange {
       got[peer].insert(got[peer].end(), box.content().begin(), box.content().end());
     }
     for (const auto& [peer, expected] : expected_) {
-      expect(got[peer] == expected, "rank " + std::to_string(net_.rank()) + " got other bytes than rank " +
+      require(got[peer] == expected, "rank " + std::to_string(net_.rank()) + " got other bytes than rank " +
                                         std::to_string(peer) + " sent");
     }
   }
@@ -224,7 +225,7 @@ hccl::error failure_of(const F& f) {
   try {
     f();
   } catch (const hccl::error& e) {
-    expect(clock::now() - begin < promptness, std::string("learnt late: ") + e.what());
+    require(clock::now() - begin < promptness, std::string("learnt late: ") + e.what());
     return e;
   }
   throw std::logic_error("nothing has failed");
@@ -236,12 +237,12 @@ template <class Make>
 void ranks_are_numbered(const Make& make) {
   for (const int ranks : {1, 2, 5}) {
     auto nets = make(ranks);
-    expect(static_cast<int>(nets.size()) == ranks, "the number of transports");
+    require(static_cast<int>(nets.size()) == ranks, "the number of transports");
     for (int rank = 0; rank < ranks; ++rank) {
       auto& net = nets[static_cast<std::size_t>(rank)];
       auto channel = net.channel(3);
-      expect(net.rank() == rank && net.size() == ranks, "the rank and size of a transport");
-      expect(channel.rank() == rank && channel.size() == ranks, "the rank and size of a channel");
+      require(net.rank() == rank && net.size() == ranks, "the rank and size of a transport");
+      require(channel.rank() == rank && channel.size() == ranks, "the rank and size of a channel");
     }
   }
 }
@@ -380,9 +381,9 @@ void progress_keeps_its_deadline(const Make& make) {
       const auto begin = clock::now();
       const bool moved = net.progress(hccl::deadline::after(wait));
       const auto waited = clock::now() - begin;
-      expect(!moved, "something has moved although nothing was sent");
-      expect(waited >= wait, "progress gave up before the deadline");
-      expect(waited < wait + 1s, "progress gave up long after the deadline");
+      require(!moved, "something has moved although nothing was sent");
+      require(waited >= wait, "progress gave up before the deadline");
+      require(waited < wait + 1s, "progress gave up long after the deadline");
     }
     exchange.sends(1, 1, 1).finish();
   });
@@ -398,8 +399,8 @@ void a_rank_that_left_is_named(const Make& make) {
       net.rank() == 0 ? exchange.sends(2, 1, huge) : exchange.receives(2, 1, 8);
       exchange.finish();
     });
-    expect(failure.kind() == hccl::errc::peer_lost, std::string("not peer_lost: ") + failure.what());
-    expect(failure.failed_rank() == 2, "the rank that has left is not named");
+    require(failure.kind() == hccl::errc::peer_lost, std::string("not peer_lost: ") + failure.what());
+    require(failure.failed_rank() == 2, "the rank that has left is not named");
   });
 }
 
@@ -407,8 +408,10 @@ template <class Make>
 void what_was_sent_survives_its_sender(const Make& make) {
   for (const std::size_t size : {8, 1000, 100'000}) {
     on_ranks(make, 3, [size](auto& net) {
-      if (net.rank() == 2) return Exchange(net).sends(0, 0, size).sends(1, 0, size).finish();
-      Exchange(net).receives(2, 0, 1).takes(2, size - 1).finish();
+      exchange_with_all(net, 1);
+      if (net.rank() == 2) return Exchange(net).sends(0, 1, size).sends(1, 1, size).finish();
+      std::this_thread::sleep_for(50ms);
+      Exchange(net).awaits(2, 1, size).takes(2, 1).takes(2, size - 1).finish();
     });
   }
 }
@@ -427,17 +430,17 @@ void abort_wakes_everybody(const Make& make) {
     const auto wait = [&] { Exchange(net).receives((net.rank() + 1) % 3, 1, 8).finish(); };
     const auto kind = failure_of(wait).kind();
     const bool may_be_lost = net.rank() != 0 && kind == hccl::errc::peer_lost;
-    expect(kind == hccl::errc::aborted || may_be_lost, "neither aborted nor peer_lost");
+    require(kind == hccl::errc::aborted || may_be_lost, "neither aborted nor peer_lost");
     if (net.rank() == 0) failure_of([&] { net.progress(hccl::deadline::after(patience)); });
   });
 }
 
 template <class Make>
 void channels_do_not_mix(const Make& make) {
-  on_ranks(make, 3, [](auto& net) {
+  on_ranks(make, 3, []<class Net>(Net& net) {
     auto first = net.channel(1), second = net.channel(2);
     std::array lanes{&net, &first, &second};
-    std::deque<Exchange<std::remove_reference_t<decltype(net)>>> exchanges;
+    std::deque<Exchange<Net>> exchanges;
     for (auto* lane : lanes) exchanges.emplace_back(*lane);
     for (int i = 0; i < 6; ++i) {
       for (int step = 0; step < 3; ++step) {  // each rank begins with another channel
@@ -464,7 +467,7 @@ void what_a_sink_throws_passes(const Make& make) {
     exchange_with_all(net, 100);
     if (net.rank() == 0) {
       const auto kind = failure_of([&] { Exchange(net).sends(1, 1, 8).receives(1, 1, 8).finish(); }).kind();
-      return expect(kind == hccl::errc::aborted || kind == hccl::errc::peer_lost,
+      return require(kind == hccl::errc::aborted || kind == hccl::errc::peer_lost,
                     "neither aborted nor peer_lost");
     }
     Refusal refusal;
@@ -472,7 +475,7 @@ void what_a_sink_throws_passes(const Make& make) {
     const auto failure = failure_of([&] {
       while (net.progress(hccl::deadline::after(patience))) continue;
     });
-    expect(failure.kind() == hccl::errc::mismatch, "another exception than that of the sink");
+    require(failure.kind() == hccl::errc::mismatch, "another exception than that of the sink");
     net.abort(hccl::error(hccl::errc::aborted, "the sink has refused", 1));
   });
 }
@@ -488,13 +491,78 @@ void moved_transports_work(const Make& make) {
   });
 }
 
+/// Takes a message of the same size again and again, and keeps nothing of it.
+class Drain final : public hccl::sink {
+ public:
+  explicit Drain(std::size_t size) : sink(0), size_(size) {}
+  void refill() { expect(size_); }
+
+ private:
+  void take(std::span<const std::byte>) override {}
+
+  std::size_t size_;
+};
+
 template <class Make>
 void nothing_allocates_in_the_steady_state(const Make& make) {
   on_ranks(make, 3, [](auto& net) {
-    for (const std::size_t size : {100, 10'000}) {
-      for (int messages = 16; messages > 1; messages /= 4) {  // first more than ever again
-        const auto before = allocations_of_this_thread();
+    constexpr int most = 16;
+    for (const std::size_t size : {100, 10'000, 500'000}) {
+      const Outbox out(message(net.rank(), net.rank(), 0, size), 3);
+      std::vector<Drain> drains(static_cast<std::size_t>(net.size() * most), Drain(size));
+      const auto exchange = [&](int messages) {
+        for (int i = 0; i < messages * net.size(); ++i) {
+          if (i % net.size() == net.rank()) continue;
+          auto& drain = drains[static_cast<std::size_t>(i)];
+          drain.refill();
+          net.receive(i % net.size(), drain);
+          net.send(i % net.size(), out.pieces());
+        }
+        const auto until = hccl::deadline::after(patience);
+        const auto filled = [](const Drain& drain) { return drain.remaining() == 0; };
+        while (net.sending() || !std::ranges::all_of(drains, filled)) {
+          require(net.progress(until), "an exchange does not finish");
+        }
+      };
+      for (int i = 0; i < 10; ++i) exchange(most);
+      const auto before = allocations_of_this_thread();
+      for (int i = 0; i < 60; ++i) {
+        if (i % 10 == net.rank()) std::this_thread::sleep_for(1ms);  // the others fall asleep
+        exchange(most / 4);
       }
+      require(allocations_of_this_thread() == before, "something was allocated in the steady state");
     }
   });
 }
+
+}  // namespace conformance
+
+/// Runs every check as a section. `make(ranks)` returns a std::vector of the transports of a new world, by rank.
+template <class Make>
+void check_conformance(const Make& make) {
+  using namespace conformance;
+  constexpr std::pair<const char*, void (*)(const Make&)> checks[] = {
+      {"ranks are numbered", ranks_are_numbered},
+      {"messages keep their order", messages_keep_their_order},
+      {"many peers at once", many_peers_at_once},
+      {"empty messages need nothing", empty_messages_need_nothing},
+      {"huge messages both ways", huge_messages_both_ways},
+      {"messages of many pieces", messages_of_many_pieces},
+      {"messages have no frame", messages_have_no_frame},
+      {"sinks take bytes in order", sinks_take_bytes_in_order},
+      {"sent memory is free again", sent_memory_is_free_again},
+      {"progress keeps its deadline", progress_keeps_its_deadline},
+      {"a rank that left is named", a_rank_that_left_is_named},
+      {"what was sent survives its sender", what_was_sent_survives_its_sender},
+      {"abort wakes everybody", abort_wakes_everybody},
+      {"channels do not mix", channels_do_not_mix},
+      {"what a sink throws passes", what_a_sink_throws_passes},
+      {"moved transports work", moved_transports_work},
+      {"nothing allocates in the steady state", nothing_allocates_in_the_steady_state},
+  };
+  for (const auto& [name, check] : checks) {
+    DYNAMIC_SECTION(name) { CHECK_NOTHROW(check(make)); }
+  }
+}
+
+}  // namespace hccl_test

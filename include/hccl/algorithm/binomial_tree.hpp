@@ -14,12 +14,14 @@ namespace hccl::inline v0 {
 
 /// The binomial tree over intervals of ranks.
 ///
-/// The ranks are an interval with a leader, the root. An interval is cut in two halves; the half without the leader gets its
-/// first rank as leader and sends its combined contribution there. All intervals stay contiguous, so rank order is kept for
-/// every root, without a detour over rank 0. ceil(log2 p) rounds of the whole vector for reduce; broadcast is its mirror
-/// image, allreduce both. For small vectors, and for rooted collectives.
+/// The ranks are an interval with a leader, the root. An interval is cut in two halves; the half without the
+/// leader gets its first rank as leader and sends its combined contribution there. All intervals stay
+/// contiguous, so rank order is kept for every root, without a detour over rank 0. ceil(log2 p) rounds of the
+/// whole vector for reduce; broadcast is its mirror image, allreduce both. For small vectors, and for rooted
+/// collectives.
 ///
-/// Source: R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005.
+/// Source: R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in
+/// MPICH", IJHPCA 2005.
 struct BinomialTree {
   static constexpr std::string_view name = "binomial_tree";
 
@@ -59,7 +61,8 @@ struct BinomialTree {
     constexpr interval half_of(int rank) const { return rank < middle() ? lower() : upper(); }
   };
 
-  /// Tells whether `self` has received anything before `round`: whether the interval below it has more than itself.
+  /// Tells whether `self` has received anything before `round`: whether the interval below it has more than
+  /// itself.
   static constexpr bool holds_sum(const Reduce& c, const group& g, int self, int round) {
     interval mine{0, g.size(), c.root};
     for (int depth = rounds(c, g) - 1; depth >= round; --depth) mine = mine.half_of(self);

@@ -25,8 +25,9 @@
 
 namespace hccl::inline v0 {
 
-/// Calls `f.template operator()<A>()` with the algorithm of that name: "auto", "ring", "mesh", "one_shot_mesh",
-/// "recursive_halving_doubling", "binomial_tree" or "reproducible". Throws `invalid_argument` for another name.
+/// Calls `f.template operator()<A>()` with the algorithm of that name: "auto", "ring", "mesh",
+/// "one_shot_mesh", "recursive_halving_doubling", "binomial_tree" or "reproducible". Throws
+/// `invalid_argument` for another name.
 template <class F>
 decltype(auto) with_algorithm(std::string_view name, F&& f) {
   if (name == Auto::name) return f.template operator()<Auto>();
@@ -38,7 +39,8 @@ decltype(auto) with_algorithm(std::string_view name, F&& f) {
   if (name == Reproducible::name) return f.template operator()<Reproducible>();
   throw error(errc::invalid_argument,
               detail::concat("there is no algorithm \"", name,
-                             "\"; expected auto, ring, mesh, one_shot_mesh, recursive_halving_doubling, binomial_tree or reproducible"));
+                             "\"; expected auto, ring, mesh, one_shot_mesh, recursive_halving_doubling, "
+                             "binomial_tree or reproducible"));
 }
 
 namespace detail {
@@ -51,7 +53,8 @@ class choice_cache {
  public:
   /// The cheapest schedule for `c` over `g` and `bytes` bytes of the buffer of all blocks.
   template <Collective C>
-  schedule_view cheapest(const C& c, const group& g, std::size_t bytes, const link_model& link, bool commutes) {
+  schedule_view cheapest(const C& c, const group& g, std::size_t bytes, const link_model& link,
+                         bool commutes) {
     auto& known = std::get<std::optional<prices<C>>>(known_);
     if (!known) known = price_all<C>(g);
     std::optional<schedule_view> best;
@@ -88,8 +91,9 @@ class choice_cache {
     return all;
   }
 
-  std::tuple<std::optional<prices<AllReduce>>, std::optional<prices<ReduceScatter>>, std::optional<prices<AllGather>>,
-             std::optional<prices<Broadcast>>, std::optional<prices<Reduce>>>
+  std::tuple<std::optional<prices<AllReduce>>, std::optional<prices<ReduceScatter>>,
+             std::optional<prices<AllGather>>, std::optional<prices<Broadcast>>,
+             std::optional<prices<Reduce>>>
       known_;
 };
 

@@ -13,8 +13,8 @@ namespace hccl::inline v0 {
 
 namespace detail {
 
-/// Emits arrivals of `blocks` from all ranks but `self`, nearest first, combined around this rank's own contribution so that rank
-/// order is kept: upward behind it, then downward in front of it.
+/// Emits arrivals of `blocks` from all ranks but `self`, nearest first, combined around this rank's own
+/// contribution so that rank order is kept: upward behind it, then downward in front of it.
 constexpr void reduce_around(const group& g, int self, block_set blocks, place to, auto&& emit) {
   place from = place::input;
   for (int peer = self + 1; peer < g.size(); ++peer) {
@@ -29,10 +29,11 @@ constexpr void reduce_around(const group& g, int self, block_set blocks, place t
 
 }  // namespace detail
 
-/// The full mesh, in two shots: reduce-scatter, in which each rank gets its block from all ranks at once, then allgather.
+/// The full mesh, in two shots: reduce-scatter, in which each rank gets its block from all ranks at once,
+/// then allgather.
 ///
-/// One round for reduce-scatter and for allgather, two for the others; (p-1)/p of the vector sent per rank and round, in
-/// p - 1 messages. For fully connected devices and middle sizes. Rank order is kept.
+/// One round for reduce-scatter and for allgather, two for the others; (p-1)/p of the vector sent per rank
+/// and round, in p - 1 messages. For fully connected devices and middle sizes. Rank order is kept.
 struct Mesh {
   static constexpr std::string_view name = "mesh";
 

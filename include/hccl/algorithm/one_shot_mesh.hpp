@@ -14,8 +14,8 @@ namespace hccl::inline v0 {
 
 namespace detail {
 
-/// Emits arrivals of `blocks` from all ranks, this one included, combined from rank 0 upward: ((x0 x1) x2) ..., the same expression
-/// wherever it is computed. The result is in scratch. The input is only read.
+/// Emits arrivals of `blocks` from all ranks, this one included, combined from rank 0 upward: ((x0 x1) x2)
+/// ..., the same expression wherever it is computed. The result is in scratch. The input is only read.
 constexpr void reduce_upward(const group& g, int self, block_set blocks, auto&& emit) {
   emit(send_step(self, blocks, place::input));
   emit(receive_step(0, blocks, place::scratch));
@@ -26,7 +26,8 @@ constexpr void reduce_upward(const group& g, int self, block_set blocks, auto&& 
 
 /// The full mesh in one shot: one latency, p - 1 whole vectors sent per rank. For vectors of a few kilobytes.
 ///
-/// Allreduce and reduce combine from rank 0 upward on every rank, so all ranks compute the same bits and rank order is kept.
+/// Allreduce and reduce combine from rank 0 upward on every rank, so all ranks compute the same bits and rank
+/// order is kept.
 struct OneShotMesh {
   static constexpr std::string_view name = "one_shot_mesh";
 
@@ -37,7 +38,8 @@ struct OneShotMesh {
 
   static constexpr void steps(const AllReduce&, const group& g, int self, int round, auto&& emit) {
     if (round == 0) {
-      for (int distance = 1; distance < g.size(); ++distance) emit(send_step(g.wrap(self + distance), {}, place::input));
+      for (int distance = 1; distance < g.size(); ++distance)
+        emit(send_step(g.wrap(self + distance), {}, place::input));
       detail::reduce_upward(g, self, {}, emit);
     } else {  // the output may be the input, which is being sent until here
       emit(send_step(self, {}, place::scratch));

@@ -14,13 +14,17 @@ namespace hccl::inline v0 {
 
 /// Recursive halving and doubling, for any number of ranks.
 ///
-/// With p = 2^k + r ranks, the first 2r fold in pairs, so that 2^k take part; the odd one of a pair acts for both.
-/// - Allreduce: in k rounds partners at distance 1, 2, 4, ... exchange halves of what each is still responsible for; k more rounds
-///   go back and collect. Large messages stay between near ranks, and rank order is kept. 2k rounds, and 2 more to fold and
-///   unfold when r > 0.
-/// - Reduce: the same halving, then the parts are collected along the tree to the root, 2k rounds, 1 more when r > 0 and 1 more when the
+/// With p = 2^k + r ranks, the first 2r fold in pairs, so that 2^k take part; the odd one of a pair acts for
+/// both.
+/// - Allreduce: in k rounds partners at distance 1, 2, 4, ... exchange halves of what each is still
+/// responsible for; k more rounds
+///   go back and collect. Large messages stay between near ranks, and rank order is kept. 2k rounds, and 2
+///   more to fold and unfold when r > 0.
+/// - Reduce: the same halving, then the parts are collected along the tree to the root, 2k rounds, 1 more
+/// when r > 0 and 1 more when the
 ///   root does not act. Broadcast is its mirror image.
-/// - Reduce-scatter: the distance halves from 2^(k-1) to 1 so that rank i ends with block i (k rounds, 2 more when r > 0); rank
+/// - Reduce-scatter: the distance halves from 2^(k-1) to 1 so that rank i ends with block i (k rounds, 2 more
+/// when r > 0); rank
 ///   order is not kept. Allgather is its mirror image.
 ///
 /// Source: R. Rabenseifner, "Optimization of collective reduction operations", ICCS 2004.
@@ -31,13 +35,16 @@ struct RecursiveHalvingDoubling {
   static constexpr bool keeps_order(const Reduce&) { return true; }
 
   static constexpr int blocks(const AllReduce&, const group& g) { return fold(g).active; }
-  static constexpr int rounds(const AllReduce&, const group& g) { return 2 * fold(g).bits + 2 * fold(g).extra_rounds(); }
+  static constexpr int rounds(const AllReduce&, const group& g) {
+    return 2 * fold(g).bits + 2 * fold(g).extra_rounds();
+  }
 
   static constexpr void steps(const AllReduce& c, const group& g, int self, int round, auto&& emit) {
     const fold f(g);
     const int k = round - f.extra_rounds();
     if (k < f.bits) return halve(f, self, k, place::output, emit);
-    if (round < rounds(c, g) - f.extra_rounds()) {  // double: give what is complete, take what the partner has completed
+    if (round < rounds(c, g) -
+                    f.extra_rounds()) {  // double: give what is complete, take what the partner has completed
       if (!f.acts(self)) return;
       const int depth = 2 * f.bits - 1 - k;
       const int partner = f.actor(self) ^ (1 << depth);
@@ -45,7 +52,8 @@ struct RecursiveHalvingDoubling {
       emit(receive_step(f.rank(partner), responsibility(partner, depth + 1, f), place::output));
     } else if (f.is_paired(self)) {  // unfold
       const block_set all{0, f.active};
-      emit(f.acts(self) ? send_step(f.twin(self), all, place::output) : receive_step(f.twin(self), all, place::output));
+      emit(f.acts(self) ? send_step(f.twin(self), all, place::output)
+                        : receive_step(f.twin(self), all, place::output));
     }
   }
 
@@ -76,7 +84,9 @@ struct RecursiveHalvingDoubling {
     }
   }
 
-  static constexpr int rounds(const ReduceScatter&, const group& g) { return fold(g).bits + 2 * fold(g).extra_rounds(); }
+  static constexpr int rounds(const ReduceScatter&, const group& g) {
+    return fold(g).bits + 2 * fold(g).extra_rounds();
+  }
 
   static constexpr void steps(const ReduceScatter&, const group& g, int self, int round, auto&& emit) {
     const fold f(g);
@@ -106,7 +116,9 @@ struct RecursiveHalvingDoubling {
     int bits, active, pairs;
 
     constexpr explicit fold(const group& g)
-        : bits(static_cast<int>(std::bit_width(static_cast<unsigned>(g.size()))) - 1), active(1 << bits), pairs(g.size() - active) {}
+        : bits(static_cast<int>(std::bit_width(static_cast<unsigned>(g.size()))) - 1),
+          active(1 << bits),
+          pairs(g.size() - active) {}
 
     constexpr int extra_rounds() const { return pairs > 0 ? 1 : 0; }  // to fold, and as many to unfold
     constexpr bool is_paired(int rank) const { return rank < 2 * pairs; }
@@ -125,7 +137,8 @@ struct RecursiveHalvingDoubling {
   /// Round -1 of the halving: the even ranks of the pairs give all they have to their twins.
   static constexpr void fold_in(const fold& f, int self, block_set all, place sum, auto&& emit) {
     if (!f.is_paired(self)) return;
-    emit(f.acts(self) ? reduce_front_step(f.twin(self), all, place::input, sum) : send_step(f.twin(self), all, place::input));
+    emit(f.acts(self) ? reduce_front_step(f.twin(self), all, place::input, sum)
+                      : send_step(f.twin(self), all, place::input));
   }
 
   /// Round k of the halving with partners at distance 2^k: keep one half of the blocks, give the other away.
@@ -137,7 +150,8 @@ struct RecursiveHalvingDoubling {
     const block_set kept = responsibility(actor, k + 1, f);
     const place mine = k == 0 && !f.is_paired(self) ? place::input : sum;
     emit(send_step(f.rank(partner), responsibility(partner, k + 1, f), mine));
-    emit(partner > actor ? reduce_step(f.rank(partner), kept, mine, sum) : reduce_front_step(f.rank(partner), kept, mine, sum));
+    emit(partner > actor ? reduce_step(f.rank(partner), kept, mine, sum)
+                         : reduce_front_step(f.rank(partner), kept, mine, sum));
   }
 
   /// The blocks that `actor` is responsible for after `depth` halvings of all of them.

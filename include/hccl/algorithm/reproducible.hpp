@@ -14,9 +14,9 @@ namespace hccl::inline v0 {
 
 /// Combines every element from rank 0 upward, ((x0 x1) x2) ..., wherever it is combined.
 ///
-/// So an element has the same bits whatever the count, its position, the transport, the collective (allreduce, reduce or
-/// reduce_scatter) and what else is fused into the buffer. Rounds and bytes are those of `Mesh`, with one more pass over the
-/// block that a rank reduces.
+/// So an element has the same bits whatever the count, its position, the transport, the collective
+/// (allreduce, reduce or reduce_scatter) and what else is fused into the buffer. Rounds and bytes are those
+/// of `Mesh`, with one more pass over the block that a rank reduces.
 struct Reproducible {
   static constexpr std::string_view name = "reproducible";
 

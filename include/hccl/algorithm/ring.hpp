@@ -11,14 +11,16 @@
 
 namespace hccl::inline v0 {
 
-/// The ring. Block b starts at rank b + 1 and travels once round, collecting contributions, until it is complete at rank b.
+/// The ring. Block b starts at rank b + 1 and travels once round, collecting contributions, until it is
+/// complete at rank b.
 ///
-/// Reduce-scatter takes p - 1 rounds and sends (p-1)/p of the vector per rank; allgather is its mirror image, allreduce both.
-/// Reduce passes p blocks along the chain that ends at the root, one behind the other: 2p - 2 rounds of n/p; broadcast is
-/// its mirror image. Optimal in bytes, linear in latency: for large vectors. Contributions are combined in the order of
-/// travel, which wraps around, so the reduction must commute.
+/// Reduce-scatter takes p - 1 rounds and sends (p-1)/p of the vector per rank; allgather is its mirror image,
+/// allreduce both. Reduce passes p blocks along the chain that ends at the root, one behind the other: 2p - 2
+/// rounds of n/p; broadcast is its mirror image. Optimal in bytes, linear in latency: for large vectors.
+/// Contributions are combined in the order of travel, which wraps around, so the reduction must commute.
 ///
-/// Source: P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009.
+/// Source: P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
+/// JPDC 2009.
 struct Ring {
   static constexpr std::string_view name = "ring";
 
@@ -28,7 +30,8 @@ struct Ring {
     const int leaving = g.wrap(self - 1 - round);
     const int coming = g.wrap(leaving - 1);
     emit(send_step(g.wrap(self + 1), {leaving}, round == 0 ? place::input : place::scratch));
-    emit(reduce_front_step(g.wrap(self - 1), {coming}, place::input, coming == self ? place::output : place::scratch));
+    emit(reduce_front_step(g.wrap(self - 1), {coming}, place::input,
+                           coming == self ? place::output : place::scratch));
   }
 
   static constexpr int rounds(const Reduce&, const group& g) { return 2 * g.size() - 2; }
@@ -42,7 +45,8 @@ struct Ring {
       emit(send_step(g.wrap(self + 1), {leaving}, position == 0 ? place::input : place::scratch));
     }
     if (position > 0 && 0 <= coming && coming < g.size()) {
-      emit(reduce_front_step(g.wrap(self - 1), {coming}, place::input, is_root ? place::output : place::scratch));
+      emit(reduce_front_step(g.wrap(self - 1), {coming}, place::input,
+                             is_root ? place::output : place::scratch));
     }
   }
 };

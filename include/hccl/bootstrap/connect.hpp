@@ -33,11 +33,11 @@ namespace hccl::inline v0 {
 /// no other job has.
 template <class Net>
 concept Connectable = Transport<Net> && std::constructible_from<typename Net::listener, const std::string&> &&
-                      std::constructible_from < Net,
-        typename Net::listener, int, int, const std::vector<std::string>
-&, const std::string& > &&requires(const typename Net::listener& bound) {
-  { bound.address() } -> std::same_as<std::string>;
-};
+                      std::constructible_from<Net, typename Net::listener, int, int,
+                                              const std::vector<std::string>&, const std::string&> &&
+                      requires(const typename Net::listener& bound) {
+                        { bound.address() } -> std::same_as<std::string>;
+                      };
 
 /// What a program may say about its job; what is left out is found in the environment.
 struct connect_options {

@@ -16,8 +16,9 @@ namespace hccl::inline v0 {
 
 /// Runs `f(comm)` on `ranks` threads, each with the communicator of its rank, and waits for all.
 ///
-/// f: callable as f(communicator<LocalTransport>&), shared by all threads. If it throws on a rank, the communicators of all are aborted,
-/// and the first exception is rethrown here. Throws `invalid_argument` if ranks < 1.
+/// f: callable as f(communicator<LocalTransport>&), shared by all threads. If it throws on a rank, the
+/// communicators of all are aborted, and the first exception is rethrown here. Throws `invalid_argument` if
+/// ranks < 1.
 template <class F>
 void run_local(int ranks, F&& f) {
   const LocalTransport::world world(ranks);

@@ -14,8 +14,8 @@ namespace hccl::inline v0 {
 /// Puts the inputs of all ranks one behind the other, in rank order, on every rank.
 ///
 /// T: an Element, deduced unless given. Algo: an Algorithm that offers AllGather.
-/// in: n elements, the same number on every rank; out: p * n elements. Apart, or `in` is element rank * n and the following of `out` (in
-/// place). Every rank calls it. Throws as `allreduce`.
+/// in: n elements, the same number on every rank; out: p * n elements. Apart, or `in` is element rank * n and
+/// the following of `out` (in place). Every rank calls it. Throws as `allreduce`.
 template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void allgather(communicator<Net>& comm, In&& in, Out&& out) {

@@ -11,7 +11,8 @@
 
 namespace hccl::inline v0 {
 
-/// Waits until every rank has called it: an allreduce of no elements, whose messages depend on every rank. Throws as `allreduce`.
+/// Waits until every rank has called it: an allreduce of no elements, whose messages depend on every rank.
+/// Throws as `allreduce`.
 template <class Algo = Auto, Transport Net>
 void barrier(communicator<Net>& comm) {
   allreduce<unsigned char, Sum, Algo>(comm, std::span<unsigned char>());

@@ -14,8 +14,8 @@ namespace hccl::inline v0 {
 /// Copies the root's input to every rank.
 ///
 /// T: an Element, deduced unless given. Algo: an Algorithm that offers Broadcast.
-/// in: used on the root only, apart from `out` or the same buffer; out: equally many elements on every rank. `root` is the same on all
-/// ranks. Every rank calls it. Throws as `allreduce`.
+/// in: used on the root only, apart from `out` or the same buffer; out: equally many elements on every rank.
+/// `root` is the same on all ranks. Every rank calls it. Throws as `allreduce`.
 template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void broadcast(communicator<Net>& comm, In&& in, Out&& out, int root = 0) {

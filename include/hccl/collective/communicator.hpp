@@ -49,15 +49,16 @@ struct communicator_state {
 
 /// A group of ranks that call collectives together.
 ///
-/// Every rank calls the same collectives in the same order. One thread at a time uses a communicator (a second one gets
-/// `invalid_argument`); `abort` may be called from any. Movable; the moved-from object may only be destroyed or assigned.
-/// After an error other than `invalid_argument` a communicator is unusable, since it is not known which bytes have travelled:
-/// every later call throws `aborted` with the first reason.
+/// Every rank calls the same collectives in the same order. One thread at a time uses a communicator (a
+/// second one gets `invalid_argument`); `abort` may be called from any. Movable; the moved-from object may
+/// only be destroyed or assigned. After an error other than `invalid_argument` a communicator is unusable,
+/// since it is not known which bytes have travelled: every later call throws `aborted` with the first reason.
 template <Transport Net>
 class communicator {
  public:
   /// Takes the transport, whose rank and size become those of the communicator. No communication.
-  explicit communicator(Net net) : state_(std::make_unique<detail::communicator_state<Net>>(std::move(net))) {}
+  explicit communicator(Net net)
+      : state_(std::make_unique<detail::communicator_state<Net>>(std::move(net))) {}
 
   int rank() const { return state_->net.rank(); }
   int size() const { return state_->net.size(); }
@@ -65,11 +66,13 @@ class communicator {
   /// The transport of the collectives. Not to be used while a collective runs.
   Net& transport() { return state_->net; }
 
-  /// How long a collective may take before it throws `timeout`: 30 minutes unless set. Not a matter of agreement between ranks.
+  /// How long a collective may take before it throws `timeout`: 30 minutes unless set. Not a matter of
+  /// agreement between ranks.
   std::chrono::nanoseconds timeout() const { return state_->timeout; }
   void set_timeout(std::chrono::nanoseconds timeout) { state_->timeout = timeout; }
 
-  /// Ends what this communicator does on all ranks: waiters here and on the peers throw `aborted`. From any thread.
+  /// Ends what this communicator does on all ranks: waiters here and on the peers throw `aborted`. From any
+  /// thread.
   void abort(const error& why = error(errc::aborted, "abort was called")) noexcept {
     state_->net.abort(why);
     state_->tagged_net.abort(why);
@@ -91,16 +94,17 @@ struct access {
   }
 };
 
-/// Runs one operation of a communicator: alone, after `check(arguments)` has passed, and with the failures of the past and the present
-/// accounted for. What `check` throws leaves the communicator as it was; what `run(state)` throws makes it unusable.
-/// Compiled once per transport, not per call.
+/// Runs one operation of a communicator: alone, after `check(arguments)` has passed, and with the failures of
+/// the past and the present accounted for. What `check` throws leaves the communicator as it was; what
+/// `run(state)` throws makes it unusable. Compiled once per transport, not per call.
 template <Transport Net>
 void operate(communicator<Net>& comm, std::string_view name, function_ref<void(const arguments&)> check,
              function_ref<void(communicator_state<Net>&)> run) {
   communicator_state<Net>& state = access::of(comm);
   if (state.busy.exchange(true, std::memory_order_acquire)) {
     throw error(errc::invalid_argument,
-                concat("rank ", comm.rank(), ": ", name, ": another thread is using this communicator; give each thread its own"),
+                concat("rank ", comm.rank(), ": ", name,
+                       ": another thread is using this communicator; give each thread its own"),
                 comm.rank());
   }
   struct release {
@@ -108,7 +112,8 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
     ~release() { busy.store(false, std::memory_order_release); }
   } const guard{state.busy};
   if (!state.failure.empty()) {
-    throw error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": the communicator failed before: ", state.failure));
+    throw error(errc::aborted, concat("rank ", comm.rank(), ": ", name,
+                                      ": the communicator failed before: ", state.failure));
   }
   check(arguments(name, comm.rank(), comm.size()));
   const auto fail = [&](const error& why) {
@@ -124,7 +129,8 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
     fail(error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": ", e.what()), comm.rank()));
     throw;
   } catch (...) {
-    fail(error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": an exception of unknown type"), comm.rank()));
+    fail(error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": an exception of unknown type"),
+               comm.rank()));
     throw;
   }
 }

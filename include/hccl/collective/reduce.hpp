@@ -14,8 +14,8 @@ namespace hccl::inline v0 {
 
 /// Combines the inputs of all ranks element by element; the root gets the result.
 ///
-/// As `allreduce`, but `out` is used on the root only, where it has as many elements as `in`; elsewhere it may be empty and is not
-/// written. `root` is the same on all ranks.
+/// As `allreduce`, but `out` is used on the root only, where it has as many elements as `in`; elsewhere it
+/// may be empty and is not written. `root` is the same on all ranks.
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void reduce(communicator<Net>& comm, In&& in, Out&& out, int root = 0, Op op = {}) {

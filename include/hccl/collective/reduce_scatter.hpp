@@ -12,10 +12,11 @@
 
 namespace hccl::inline v0 {
 
-/// Combines the inputs of all ranks element by element; rank r gets part r of the p equal parts of the result.
+/// Combines the inputs of all ranks element by element; rank r gets part r of the p equal parts of the
+/// result.
 ///
-/// As `allreduce`, with in: p * n elements, out: n elements, the same n on every rank. Apart, or `out` is element rank * n and the
-/// following of `in` (in place; the rest of `in` is unchanged).
+/// As `allreduce`, with in: p * n elements, out: n elements, the same n on every rank. Apart, or `out` is
+/// element rank * n and the following of `in` (in place; the rest of `in` is unchanged).
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void reduce_scatter(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
@@ -40,7 +41,8 @@ void reduce_scatter(communicator<Net>& comm, Data&& data, Op op = {}) {
   const auto all = detail::output_span<detail::element_t<T, Data>>(data);
   detail::arguments(ReduceScatter::name, comm.rank(), comm.size()).multiple_of_size("data", all.size());
   const std::size_t count = all.size() / static_cast<std::size_t>(comm.size());
-  reduce_scatter<T, Op, Algo>(comm, all, all.subspan(static_cast<std::size_t>(comm.rank()) * count, count), op);
+  reduce_scatter<T, Op, Algo>(comm, all, all.subspan(static_cast<std::size_t>(comm.rank()) * count, count),
+                              op);
 }
 
 }  // namespace hccl::inline v0

@@ -27,7 +27,7 @@ class bfloat16 : public detail::small_float<bfloat16> {
 
   /// Rounds `value`, taken as a float, to the nearest bfloat16.
   template <class Number>
-  requires std::is_arithmetic_v<Number>
+    requires std::is_arithmetic_v<Number>
   explicit constexpr bfloat16(Number value) noexcept : bits_(narrow(static_cast<float>(value))) {}
 
   /// Gives the exact value.

@@ -17,9 +17,9 @@ namespace hccl::inline v0 {
 /// nor a pointer (an address means nothing to another rank). All ranks of a group are expected to lay it out
 /// alike.
 template <class T>
-concept Element = std::is_object_v<T> && std::is_trivially_copyable_v<T> &&
-                  std::is_same_v<T, std::remove_cv_t<T>> && !std::is_pointer_v<T> &&
-                  !std::is_member_pointer_v<T>;
+concept Element =
+    std::is_object_v<T> && std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cv_t<T>> &&
+    !std::is_pointer_v<T> && !std::is_member_pointer_v<T>;
 
 /// How an element is called in messages; builtin kinds are told apart by name, others by size only.
 template <class T>

@@ -32,16 +32,26 @@ namespace detail {
 
 constexpr const char* describe(errc code) {
   switch (code) {
-    case errc::timeout: return "timeout";
-    case errc::peer_lost: return "peer lost";
-    case errc::aborted: return "aborted";
-    case errc::mismatch: return "mismatch between ranks";
-    case errc::invalid_argument: return "invalid argument";
-    case errc::unsupported: return "unsupported";
-    case errc::bootstrap_failed: return "bootstrap failed";
-    case errc::authentication_failed: return "authentication failed";
-    case errc::version_mismatch: return "version mismatch";
-    case errc::out_of_memory: return "out of memory";
+    case errc::timeout:
+      return "timeout";
+    case errc::peer_lost:
+      return "peer lost";
+    case errc::aborted:
+      return "aborted";
+    case errc::mismatch:
+      return "mismatch between ranks";
+    case errc::invalid_argument:
+      return "invalid argument";
+    case errc::unsupported:
+      return "unsupported";
+    case errc::bootstrap_failed:
+      return "bootstrap failed";
+    case errc::authentication_failed:
+      return "authentication failed";
+    case errc::version_mismatch:
+      return "version mismatch";
+    case errc::out_of_memory:
+      return "out of memory";
   }
   return "unknown error";
 }
@@ -78,12 +88,15 @@ inline const std::error_category& error_category() noexcept {
 }
 
 /// Makes a `std::error_code` of an `errc`, so that `e.code() == hccl::errc::timeout` works.
-inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
+inline std::error_code make_error_code(errc code) noexcept {
+  return {static_cast<int>(code), error_category()};
+}
 
 /// What every function of hccl throws.
 ///
-/// `what()` says the collective, the rank, the argument and both values; `failed_rank()` is the rank that caused it, or `no_rank`.
-/// After any error other than `invalid_argument` the communicator is unusable: later calls throw `aborted`.
+/// `what()` says the collective, the rank, the argument and both values; `failed_rank()` is the rank that
+/// caused it, or `no_rank`. After any error other than `invalid_argument` the communicator is unusable: later
+/// calls throw `aborted`.
 class error : public std::system_error {
  public:
   error(errc code, const std::string& what, int failed_rank = no_rank)

@@ -31,7 +31,7 @@ class float16 : public detail::small_float<float16> {
 
   /// Rounds `value`, taken as a float, to the nearest float16.
   template <class Number>
-  requires std::is_arithmetic_v<Number>
+    requires std::is_arithmetic_v<Number>
   explicit constexpr float16(Number value) noexcept : bits_(round(static_cast<float>(value))) {}
 
   /// Gives the exact value.

@@ -15,8 +15,8 @@ struct extent {
   friend constexpr bool operator==(extent, extent) = default;
 };
 
-/// Returns part `index` of `count` elements cut into `parts` balanced parts: the first `count % parts` hold one element more.
-/// Pure, O(1). Requires `0 <= index < parts`.
+/// Returns part `index` of `count` elements cut into `parts` balanced parts: the first `count % parts` hold
+/// one element more. Pure, O(1). Requires `0 <= index < parts`.
 constexpr extent partition(std::size_t count, std::size_t parts, std::size_t index) {
   const std::size_t quotient = count / parts;
   const std::size_t remainder = count % parts;

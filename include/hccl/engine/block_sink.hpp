@@ -15,7 +15,8 @@
 
 namespace hccl::inline v0::detail {
 
-/// A run of memory that a step fills, and where the stored operand of a reduction lies (equal to `to` in place).
+/// A run of memory that a step fills, and where the stored operand of a reduction lies (equal to `to` in
+/// place).
 struct target {
   std::byte* to;
   const std::byte* from;
@@ -25,11 +26,19 @@ struct target {
 /// Takes one message: its header, which is checked against the call, then the blocks of a step.
 class block_sink final : public sink {
  public:
-  /// `targets` and `cut_element`, room for one element, stay put and outlive the sink. A rank's message to itself has no header.
+  /// `targets` and `cut_element`, room for one element, stay put and outlive the sink. A rank's message to
+  /// itself has no header.
   block_sink(const step& s, std::span<const target> targets, std::size_t bytes, std::byte* cut_element,
              const combiner& combine, const call& c, int self)
-      : sink(bytes + (s.peer == self ? 0 : sizeof(message_header))), step_(s), targets_(targets), bytes_(bytes),
-        cut_element_(cut_element), combine_(&combine), call_(&c), self_(self), has_header_(s.peer == self) {}
+      : sink(bytes + (s.peer == self ? 0 : sizeof(message_header))),
+        step_(s),
+        targets_(targets),
+        bytes_(bytes),
+        cut_element_(cut_element),
+        combine_(&combine),
+        call_(&c),
+        self_(self),
+        has_header_(s.peer == self) {}
 
   const step& what() const { return step_; }
 

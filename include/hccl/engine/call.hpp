@@ -34,12 +34,13 @@ struct call {
   int root = 0;
 
   std::string text() const {
-    return concat(collective, " #", sequence, " (", count, " x ", element, reduction.empty() ? "" : ", ", reduction, ", ",
-                  algorithm, ", root ", root, ")");
+    return concat(collective, " #", sequence, " (", count, " x ", element, reduction.empty() ? "" : ", ",
+                  reduction, ", ", algorithm, ", root ", root, ")");
   }
 };
 
-/// What travels in front of the bytes of every message, so that two ranks that differ find out before any byte is used.
+/// What travels in front of the bytes of every message, so that two ranks that differ find out before any
+/// byte is used.
 struct message_header {
   std::uint64_t bytes = 0;  // of the message, without the header
   std::uint64_t count = 0;
@@ -54,24 +55,33 @@ struct message_header {
 
   message_header() = default;
   message_header(const call& c, std::size_t message_bytes)
-      : bytes(message_bytes), count(c.count), sequence(c.sequence), root(c.root), collective(digest(c.collective)),
-        algorithm(digest(c.algorithm)), element(digest(c.element)),
-        element_bytes(static_cast<std::uint32_t>(c.element_bytes)), reduction(digest(c.reduction)) {}
+      : bytes(message_bytes),
+        count(c.count),
+        sequence(c.sequence),
+        root(c.root),
+        collective(digest(c.collective)),
+        algorithm(digest(c.algorithm)),
+        element(digest(c.element)),
+        element_bytes(static_cast<std::uint32_t>(c.element_bytes)),
+        reduction(digest(c.reduction)) {}
 };
 static_assert(std::is_trivially_copyable_v<message_header> && sizeof(message_header) == 48);
 
 /// Throws `mismatch` if the peer's message does not belong to this call.
-inline void check_agreement(const message_header& theirs, const call& c, std::size_t bytes, int self, int peer) {
+inline void check_agreement(const message_header& theirs, const call& c, std::size_t bytes, int self,
+                            int peer) {
   const message_header ours(c, bytes);
   const auto differs = [&](std::string_view what, const auto& there, const auto& here) {
     throw error(errc::mismatch,
-                concat("rank ", self, ": ", c.text(), ": rank ", peer, " called with ", what, ' ', there, ", this rank with ", here),
+                concat("rank ", self, ": ", c.text(), ": rank ", peer, " called with ", what, ' ', there,
+                       ", this rank with ", here),
                 peer);
   };
   if (theirs.collective != ours.collective) differs("another collective", "", c.collective);
   if (theirs.sequence != ours.sequence) differs("sequence number", theirs.sequence, ours.sequence);
   if (theirs.count != ours.count) differs("count", theirs.count, ours.count);
-  if (theirs.element_bytes != ours.element_bytes) differs("element size", theirs.element_bytes, ours.element_bytes);
+  if (theirs.element_bytes != ours.element_bytes)
+    differs("element size", theirs.element_bytes, ours.element_bytes);
   if (theirs.element != ours.element) differs("another element type", "", c.element);
   if (theirs.reduction != ours.reduction) differs("another reduction", "", c.reduction);
   if (theirs.root != ours.root) differs("root", theirs.root, ours.root);

@@ -10,7 +10,8 @@
 
 namespace hccl::inline v0::detail {
 
-/// A reduction over elements of one type with both types erased: one call per chunk, the loop behind it is compiled for them.
+/// A reduction over elements of one type with both types erased: one call per chunk, the loop behind it is
+/// compiled for them.
 class combiner {
  public:
   combiner() = default;
@@ -25,7 +26,8 @@ class combiner {
   }
 
   /// Combines `count` elements that arrive with those in `from` into `to`, in the operand order of `what`.
-  void operator()(action what, std::byte* to, const std::byte* from, const std::byte* arriving, std::size_t count) const {
+  void operator()(action what, std::byte* to, const std::byte* from, const std::byte* arriving,
+                  std::size_t count) const {
     (what == action::reduce ? stored_first_ : arriving_first_)(op_, to, from, arriving, count);
   }
 
@@ -33,8 +35,10 @@ class combiner {
   using function = void (*)(const void*, std::byte*, const std::byte*, const std::byte*, std::size_t);
 
   template <operand_order Order, class T, class Op>
-  static void call(const void* op, std::byte* to, const std::byte* from, const std::byte* arriving, std::size_t count) {
-    apply<Order>(*static_cast<const Op*>(op), reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), arriving, count);
+  static void call(const void* op, std::byte* to, const std::byte* from, const std::byte* arriving,
+                   std::size_t count) {
+    apply<Order>(*static_cast<const Op*>(op), reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from),
+                 arriving, count);
   }
 
   const void* op_ = nullptr;

@@ -13,8 +13,8 @@ namespace hccl::inline v0 {
 
 /// The position of every block of a schedule, in elements.
 ///
-/// `count` elements of a buffer of all blocks are cut into balanced blocks; where blocks belong to ranks, each rank's share of
-/// `count / ranks` elements is cut by itself, so that it begins and ends with a block.
+/// `count` elements of a buffer of all blocks are cut into balanced blocks; where blocks belong to ranks,
+/// each rank's share of `count / ranks` elements is cut by itself, so that it begins and ends with a block.
 class layout {
  public:
   layout() = default;

@@ -47,11 +47,12 @@ struct envelope {
 };
 static_assert(std::is_trivially_copyable_v<envelope> && sizeof(envelope) == 24);
 
-/// Sends and receives tagged messages over a transport of their own. A message that arrives while another tag is asked for is
-/// held until its tag is; what is held is bounded.
+/// Sends and receives tagged messages over a transport of their own. A message that arrives while another tag
+/// is asked for is held until its tag is; what is held is bounded.
 class mailbox {
  public:
-  static constexpr std::size_t capacity = std::size_t{256} << 20;  ///< bytes held for tags that nobody has asked for
+  static constexpr std::size_t capacity = std::size_t{256}
+                                          << 20;  ///< bytes held for tags that nobody has asked for
 
   /// Sends `data`; returns when it may be changed.
   template <Transport Net>
@@ -61,7 +62,8 @@ class mailbox {
     finish_send(net, peer, until);
   }
 
-  /// Receives the next message of `peer` with the tag of `wanted`; returns its size in bytes, at most `data.size()`.
+  /// Receives the next message of `peer` with the tag of `wanted`; returns its size in bytes, at most
+  /// `data.size()`.
   template <Transport Net>
   std::size_t receive(Net& net, const envelope& wanted, std::span<std::byte> data, int peer, deadline until) {
     const int self = net.rank();
@@ -75,7 +77,8 @@ class mailbox {
       return size;
     }
     if (peer == self) {
-      throw error(errc::timeout, concat("rank ", self, ": recv from itself: nothing was sent under tag ", wanted.tag), self);
+      throw error(errc::timeout,
+                  concat("rank ", self, ": recv from itself: nothing was sent under tag ", wanted.tag), self);
     }
     while (true) {
       envelope head;
@@ -94,8 +97,8 @@ class mailbox {
 
   /// Sends to one rank while it receives from another.
   template <Transport Net>
-  std::size_t exchange(Net& net, const envelope& head, std::span<const std::byte> out, int to, std::span<std::byte> in, int from,
-                       deadline until) {
+  std::size_t exchange(Net& net, const envelope& head, std::span<const std::byte> out, int to,
+                       std::span<std::byte> in, int from, deadline until) {
     if (to == net.rank()) {
       send(net, head, out, to, until);
       return receive(net, head, in, from, until);
@@ -137,19 +140,23 @@ class mailbox {
   }
 
   [[noreturn]] static void time_out(std::string_view what, int self, int peer, std::int64_t tag) {
-    throw error(errc::timeout, concat("rank ", self, ": ", what, " rank ", peer, ", tag ", tag, ": timed out"), peer);
+    throw error(errc::timeout,
+                concat("rank ", self, ": ", what, " rank ", peer, ", tag ", tag, ": timed out"), peer);
   }
 
   static void check(const envelope& there, const envelope& here, std::size_t room, int self, int peer) {
     const auto fail = [&](std::string_view what, std::uint64_t theirs, std::uint64_t ours) {
       throw error(errc::mismatch,
-                  concat("rank ", self, ": recv from rank ", peer, ", tag ", here.tag, ": ", what, ": sent ", theirs, ", expected ", ours),
+                  concat("rank ", self, ": recv from rank ", peer, ", tag ", here.tag, ": ", what, ": sent ",
+                         theirs, ", expected ", ours),
                   peer);
     };
-    if (there.element_bytes != here.element_bytes) fail("element size in bytes", there.element_bytes, here.element_bytes);
+    if (there.element_bytes != here.element_bytes)
+      fail("element size in bytes", there.element_bytes, here.element_bytes);
     if (there.element != here.element) fail("element type, digest of its name", there.element, here.element);
     if (there.bytes > room) {
-      fail("a message longer than the buffer, in elements", there.bytes / there.element_bytes, room / here.element_bytes);
+      fail("a message longer than the buffer, in elements", there.bytes / there.element_bytes,
+           room / here.element_bytes);
     }
   }
 
@@ -157,7 +164,8 @@ class mailbox {
     if (held_bytes_ + bytes <= capacity) return;
     throw error(errc::out_of_memory,
                 concat("rank ", self, ": a message of ", bytes, " bytes from rank ", peer, " under tag ", tag,
-                       ", which nobody has asked for, exceeds the ", capacity, " bytes that are held; ", held_bytes_, " are"),
+                       ", which nobody has asked for, exceeds the ", capacity, " bytes that are held; ",
+                       held_bytes_, " are"),
                 peer);
   }
 

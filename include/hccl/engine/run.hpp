@@ -32,7 +32,8 @@ struct buffers {
 class engine {
  public:
   /// Runs `schedule` on this rank. `count` is the number of elements of a buffer of all blocks.
-  /// Throws `timeout`, `peer_lost`, `aborted` or `mismatch`, or what the reduction throws; the outputs are then unspecified.
+  /// Throws `timeout`, `peer_lost`, `aborted` or `mismatch`, or what the reduction throws; the outputs are
+  /// then unspecified.
   template <Transport Net>
   void run(Net& net, const schedule_view& schedule, const call& c, const buffers& user, std::size_t count,
            const combiner& combine, deadline until) {
@@ -67,7 +68,8 @@ class engine {
     std::size_t bytes;
   };
 
-  /// Collects the steps of a round. Nothing is sent before all are known, so that no vector moves under a transport.
+  /// Collects the steps of a round. Nothing is sent before all are known, so that no vector moves under a
+  /// transport.
   void gather(int round, std::size_t count) {
     sends_.clear();
     arrivals_.clear();
@@ -76,19 +78,22 @@ class engine {
     targets_.clear();
     sinks_.clear();
     plan_.schedule->steps(plan_.self, round, [&](const step& s) {
-      if (s.from == place::scratch || s.to == place::scratch) scratch_.reserve(count * plan_.what->element_bytes);
+      if (s.from == place::scratch || s.to == place::scratch)
+        scratch_.reserve(count * plan_.what->element_bytes);
       s.what == action::send ? add_send(s) : add_arrival(s);
     });
     std::size_t header = 0;
     for (const outgoing& o : sends_) {
-      if (o.what.peer != plan_.self) pieces_[o.first_piece] = std::as_bytes(std::span(&headers_[header++], 1));
+      if (o.what.peer != plan_.self)
+        pieces_[o.first_piece] = std::as_bytes(std::span(&headers_[header++], 1));
     }
     const std::size_t element = plan_.what->element_bytes;
     cut_elements_.resize(arrivals_.size() * element);
     sinks_.reserve(arrivals_.size());
     for (const incoming& a : arrivals_) {
-      sinks_.emplace_back(a.what, std::span<const target>(targets_).subspan(a.first_target, a.targets), a.bytes,
-                          cut_elements_.data() + sinks_.size() * element, plan_.combine, *plan_.what, plan_.self);
+      sinks_.emplace_back(a.what, std::span<const target>(targets_).subspan(a.first_target, a.targets),
+                          a.bytes, cut_elements_.data() + sinks_.size() * element, plan_.combine, *plan_.what,
+                          plan_.self);
     }
   }
 
@@ -118,14 +123,21 @@ class engine {
   /// The address of an extent in a place of this rank.
   const std::byte* read(place where, extent e) const {
     const auto share = [&](bool is_share) {
-      return is_share ? plan_.where.block(owned_blocks(plan_.self, plan_.schedule->blocks(), plan_.schedule->ranks()).first).offset
-                      : std::size_t{0};
+      return is_share
+                 ? plan_.where
+                       .block(
+                           owned_blocks(plan_.self, plan_.schedule->blocks(), plan_.schedule->ranks()).first)
+                       .offset
+                 : std::size_t{0};
     };
     const std::size_t size = plan_.what->element_bytes;
     switch (where) {
-      case place::input: return plan_.user.input + (e.offset - share(plan_.user.input_is_share)) * size;
-      case place::output: return plan_.user.output + (e.offset - share(plan_.user.output_is_share)) * size;
-      case place::scratch: return scratch_.data() + e.offset * size;
+      case place::input:
+        return plan_.user.input + (e.offset - share(plan_.user.input_is_share)) * size;
+      case place::output:
+        return plan_.user.output + (e.offset - share(plan_.user.output_is_share)) * size;
+      case place::scratch:
+        return scratch_.data() + e.offset * size;
     }
     return nullptr;
   }
@@ -178,8 +190,8 @@ class engine {
 
   template <Transport Net>
   std::string describe_wait(const Net& net, int round) const {
-    std::string text = concat("rank ", plan_.self, ": ", plan_.what->text(), ": timed out in round ", round + 1, " of ",
-                              plan_.schedule->rounds());
+    std::string text = concat("rank ", plan_.self, ": ", plan_.what->text(), ": timed out in round ",
+                              round + 1, " of ", plan_.schedule->rounds());
     std::string_view separator = ", waiting for rank ";
     for (const block_sink& s : sinks_) {
       if (s.remaining() == 0) continue;

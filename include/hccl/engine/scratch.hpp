@@ -9,7 +9,8 @@
 
 namespace hccl::inline v0::detail {
 
-/// A block of cache-line aligned memory that grows to the largest request and is then reused. Growing loses the contents.
+/// A block of cache-line aligned memory that grows to the largest request and is then reused. Growing loses
+/// the contents.
 class scratch {
  public:
   /// Makes room for `bytes`. Allocates only when it has less.

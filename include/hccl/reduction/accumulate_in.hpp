@@ -26,8 +26,9 @@ struct accumulate_in {
 
   [[no_unique_address]] Op op = {};
 
-  constexpr accumulator_t<Op, A> operator()(accumulator_t<Op, A> a,
-                                            accumulator_t<Op, A> b) const requires Reduction<Op, A> {
+  constexpr accumulator_t<Op, A> operator()(accumulator_t<Op, A> a, accumulator_t<Op, A> b) const
+    requires Reduction<Op, A>
+  {
     return static_cast<accumulator_t<Op, A>>(op(a, b));
   }
 

@@ -17,9 +17,9 @@ struct Sum {
   static constexpr std::string_view name = "Sum";
 
   template <class T>
-  requires requires(T a, T b) {
-    { a + b } -> std::convertible_to<T>;
-  }
+    requires requires(T a, T b) {
+      { a + b } -> std::convertible_to<T>;
+    }
   constexpr T operator()(T a, T b) const {
     if constexpr (std::same_as<T, bool>) {
       return a | b;
@@ -38,9 +38,9 @@ struct Product {
   static constexpr std::string_view name = "Product";
 
   template <class T>
-  requires requires(T a, T b) {
-    { a* b } -> std::convertible_to<T>;
-  }
+    requires requires(T a, T b) {
+      { a* b } -> std::convertible_to<T>;
+    }
   constexpr T operator()(T a, T b) const {
     if constexpr (std::same_as<T, bool>) {
       return a & b;

@@ -25,7 +25,7 @@ struct mean_sum<T> {
 };
 
 template <class T>
-requires std::floating_point<T> || complex_like<T>
+  requires std::floating_point<T> || complex_like<T>
 struct mean_sum<T> {
   using type = T;
 };

@@ -35,30 +35,22 @@ struct accumulator_of {
 };
 
 template <class Op, class T>
-requires requires { typename Op::template accumulator<T>; }
+  requires requires { typename Op::template accumulator<T>; }
 struct accumulator_of<Op, T> {
   using type = typename Op::template accumulator<T>;
 };
 
 template <class Op, class T>
-concept has_prepare = requires(const Op& op, T x) {
-  op.prepare(x, 1);
-};
+concept has_prepare = requires(const Op& op, T x) { op.prepare(x, 1); };
 
 template <class Op, class T, class A>
-concept has_typed_finish = requires(const Op& op, A a) {
-  op.template finish<T>(a, 1);
-};
+concept has_typed_finish = requires(const Op& op, A a) { op.template finish<T>(a, 1); };
 
 template <class Op, class A>
-concept has_finish = requires(const Op& op, A a) {
-  op.finish(a, 1);
-};
+concept has_finish = requires(const Op& op, A a) { op.finish(a, 1); };
 
 template <class From, class To>
-concept castable_to = requires(From x) {
-  static_cast<To>(x);
-};
+concept castable_to = requires(From x) { static_cast<To>(x); };
 
 template <class Op, class A>
 concept combines = requires(const Op& op, A a, A b) {
@@ -114,7 +106,7 @@ constexpr T finish(const Op& op, const accumulator_t<Op, T>& a, int ranks) {
 /// the operand of the lower rank on the left when it does not commute.
 template <class Op, class T>
 concept Reduction = Element<T> && std::copy_constructible<Op> && Element<accumulator_t<Op, T>> &&
-    detail::combines<Op, accumulator_t<Op, T>>;
+                    detail::combines<Op, accumulator_t<Op, T>>;
 
 /// Gives the name of Op in messages and in the agreement of ranks on a call: `Op::name`, or "custom".
 template <class Op>

@@ -20,7 +20,7 @@ concept real_like = std::floating_point<T> || is_small_float<T>;
 
 template <class F, class T>
 concept factor_of = (number_integral<F> && number_integral<T>) ||
-                    ((real_like<F> || number_integral<F>)&&(real_like<T> || complex_like<T>)) ||
+                    ((real_like<F> || number_integral<F>) && (real_like<T> || complex_like<T>)) ||
                     (complex_like<F> && std::same_as<F, T>);
 
 }  // namespace detail
@@ -37,11 +37,13 @@ struct PreMulSum {
   Factor factor;
 
   template <class T>
-  requires detail::factor_of<Factor, T>
-  constexpr T operator()(T a, T b) const { return Sum{}(a, b); }
+    requires detail::factor_of<Factor, T>
+  constexpr T operator()(T a, T b) const {
+    return Sum{}(a, b);
+  }
 
   template <class T>
-  requires detail::factor_of<Factor, T>
+    requires detail::factor_of<Factor, T>
   constexpr T prepare(T x, int /*ranks*/) const {
     if constexpr (detail::number_integral<T>) {
       return Product{}(x, static_cast<T>(factor));

@@ -49,12 +49,13 @@ concept Rooted = Collective<C> && requires(C c) {
   { c.root } -> std::convertible_to<int>;
 };
 
-/// A collective whose blocks belong to ranks: of `blocks` blocks over n ranks, rank r owns `blocks / n` from `r * blocks / n` on.
+/// A collective whose blocks belong to ranks: of `blocks` blocks over n ranks, rank r owns `blocks / n` from
+/// `r * blocks / n` on.
 template <class C>
 concept Owned = std::same_as<C, ReduceScatter> || std::same_as<C, AllGather>;
 
-/// Tells whether `place` holds block `block` on `rank`, for a collective that cuts its buffer into `blocks` blocks over
-/// `ranks` ranks. Scratch holds every block.
+/// Tells whether `place` holds block `block` on `rank`, for a collective that cuts its buffer into `blocks`
+/// blocks over `ranks` ranks. Scratch holds every block.
 template <Collective C>
 constexpr bool holds(const C& collective, place where, int rank, int block, int blocks, int ranks) {
   if (where == place::scratch) return true;

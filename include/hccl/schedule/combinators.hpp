@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Schedules made from schedules: Then, Reversed, Pipelined, and the rule by which an algorithm that offers one collective
-// offers another.
+// Schedules made from schedules: Then, Reversed, Pipelined, and the rule by which an algorithm that offers
+// one collective offers another.
 
 #include <hccl/core/detail/joined_name.hpp>
 #include <hccl/schedule/collective.hpp>
@@ -28,20 +28,21 @@ struct ignore_steps {
 
 }  // namespace detail
 
-/// A has a schedule for the collective C: `rounds(c, group)` and `steps(c, group, self, round, emit)`, both static and constexpr.
+/// A has a schedule for the collective C: `rounds(c, group)` and `steps(c, group, self, round, emit)`, both
+/// static and constexpr.
 template <class A, class C>
 concept HasSchedule = Collective<C> && requires(const C& c, const group& g, detail::ignore_steps emit) {
   { A::rounds(c, g) } -> std::same_as<int>;
   A::steps(c, g, 0, 0, emit);
 };
 
-/// Turns the schedule of A round: rounds backward, sends and arrivals exchanged. So a reduce-scatter becomes an allgather
-/// and a reduce becomes a broadcast, with as many rounds and bytes.
+/// Turns the schedule of A round: rounds backward, sends and arrivals exchanged. So a reduce-scatter becomes
+/// an allgather and a reduce becomes a broadcast, with as many rounds and bytes.
 template <class A>
 struct Reversed;
 
-/// Does an allreduce as the reduce-scatter of A and then the allgather of B, or, if they do not offer these, as the reduce
-/// of A to rank 0 and then the broadcast of B.
+/// Does an allreduce as the reduce-scatter of A and then the allgather of B, or, if they do not offer these,
+/// as the reduce of A to rank 0 and then the broadcast of B.
 template <class A, class B>
 struct Then;
 
@@ -76,8 +77,8 @@ struct resolve<A, AllReduce> {
 
 }  // namespace detail
 
-/// The schedule by which A offers C: its own, or one that is derived (allgather from reduce-scatter, broadcast from reduce,
-/// allreduce from reduce-scatter and allgather or from reduce and broadcast).
+/// The schedule by which A offers C: its own, or one that is derived (allgather from reduce-scatter,
+/// broadcast from reduce, allreduce from reduce-scatter and allgather or from reduce and broadcast).
 template <class A, class C>
 using schedule_of = typename detail::resolve<A, C>::type;
 
@@ -85,7 +86,8 @@ using schedule_of = typename detail::resolve<A, C>::type;
 template <class A, class C>
 concept Offers = requires { typename schedule_of<A, C>; };
 
-/// The number of blocks into which A's schedule for C cuts the buffer: `A::blocks(c, group)` if A has it, else one per rank.
+/// The number of blocks into which A's schedule for C cuts the buffer: `A::blocks(c, group)` if A has it,
+/// else one per rank.
 template <class A, class C>
 constexpr int blocks_of(const C& c, const group& g) {
   if constexpr (requires { A::blocks(c, g); }) {
@@ -95,7 +97,8 @@ constexpr int blocks_of(const C& c, const group& g) {
   }
 }
 
-/// A combines contributions in rank order when it does C: `A::keeps_order(c)`, false if A does not say. `verify` checks the claim.
+/// A combines contributions in rank order when it does C: `A::keeps_order(c)`, false if A does not say.
+/// `verify` checks the claim.
 template <class A, class C>
 inline constexpr bool keeps_order = [] {
   if constexpr (requires { A::keeps_order(C{}); }) {
@@ -215,8 +218,9 @@ struct Then {
   }
 };
 
-/// Cuts every block of A's schedule in `Segments` and starts segment s in round s: segment s takes A's round k in round
-/// s + k. Rounds grow from R to R + Segments - 1, each with messages shorter by the factor Segments.
+/// Cuts every block of A's schedule in `Segments` and starts segment s in round s: segment s takes A's round
+/// k in round s + k. Rounds grow from R to R + Segments - 1, each with messages shorter by the factor
+/// Segments.
 template <class A, int Segments>
 struct Pipelined {
   static_assert(Segments >= 1, "hccl: Pipelined needs at least one segment");
@@ -249,10 +253,11 @@ struct Pipelined {
     for (int segment = 0; segment < Segments; ++segment) {
       const int whole_round = round - segment;
       if (whole_round < 0 || whole_round >= whole_rounds) continue;
-      Whole::steps(c, g, self, whole_round, [&](step s) {  // block b becomes the blocks b * Segments + segment
-        s.blocks = {s.blocks.first * Segments + segment, s.blocks.count, s.blocks.stride * Segments};
-        emit(s);
-      });
+      Whole::steps(
+          c, g, self, whole_round, [&](step s) {  // block b becomes the blocks b * Segments + segment
+            s.blocks = {s.blocks.first * Segments + segment, s.blocks.count, s.blocks.stride * Segments};
+            emit(s);
+          });
     }
   }
 };

@@ -19,12 +19,13 @@ struct price {
 
   /// The time in seconds for a buffer of `bytes` on `link`.
   constexpr double seconds(double bytes, const link_model& link) const {
-    return rounds * link.latency + messages * link.overhead + bytes * (volume * link.seconds_per_byte + reduced * link.reduction);
+    return rounds * link.latency + messages * link.overhead +
+           bytes * (volume * link.seconds_per_byte + reduced * link.reduction);
   }
 };
 
-/// Prices A's schedule for `c` over `g`: it is played for a few ranks (the first two, the middle, the last and the root), and
-/// of each round the dearest counts. O(rounds * steps of a round).
+/// Prices A's schedule for `c` over `g`: it is played for a few ranks (the first two, the middle, the last
+/// and the root), and of each round the dearest counts. O(rounds * steps of a round).
 template <class A, Collective C>
   requires Offers<A, C>
 constexpr price price_of(const group& g, const C& c = {}) {
@@ -58,8 +59,8 @@ constexpr price price_of(const group& g, const C& c = {}) {
   return sum;
 }
 
-/// The time in seconds that A takes for `c` over `g` when the buffer of all blocks has `bytes` bytes. A first model: all ranks have
-/// the same link, and rounds do not overlap.
+/// The time in seconds that A takes for `c` over `g` when the buffer of all blocks has `bytes` bytes. A first
+/// model: all ranks have the same link, and rounds do not overlap.
 template <class A, Collective C>
   requires Offers<A, C>
 constexpr double cost(const group& g, double bytes, const link_model& link, const C& c = {}) {

@@ -50,26 +50,31 @@ constexpr bool intersect(const block_set& a, const block_set& b, int blocks) {
 
 /// One thing that a rank does in a round.
 ///
-/// The steps of a round run at the same time, with one exception: a step that brings blocks (receive, reduce, reduce_front)
-/// waits for the one emitted before it if the two share a block, so that several arrivals for one block are combined in the
-/// order of emission. The next round begins when all steps are done. In a round, the k-th arrival from a peer is that
-/// peer's k-th send to this rank; both name equally many elements, not necessarily equal blocks. A message of a rank to
-/// itself is a local copy or reduction; its send is read when its arrival is due.
+/// The steps of a round run at the same time, with one exception: a step that brings blocks (receive, reduce,
+/// reduce_front) waits for the one emitted before it if the two share a block, so that several arrivals for
+/// one block are combined in the order of emission. The next round begins when all steps are done. In a
+/// round, the k-th arrival from a peer is that peer's k-th send to this rank; both name equally many
+/// elements, not necessarily equal blocks. A message of a rank to itself is a local copy or reduction; its
+/// send is read when its arrival is due.
 struct step {
   action what = action::send;
   int peer = 0;
   block_set blocks{};
-  place from = place::input;   ///< of send, reduce, reduce_front
-  place to = place::output;    ///< of receive, reduce, reduce_front
+  place from = place::input;  ///< of send, reduce, reduce_front
+  place to = place::output;   ///< of receive, reduce, reduce_front
 
   friend constexpr bool operator==(const step&, const step&) = default;
 };
 
 /// A step that sends blocks to `peer`.
-constexpr step send_step(int peer, block_set blocks, place from) { return {action::send, peer, blocks, from, from}; }
+constexpr step send_step(int peer, block_set blocks, place from) {
+  return {action::send, peer, blocks, from, from};
+}
 
 /// A step that stores blocks that arrive from `peer`.
-constexpr step receive_step(int peer, block_set blocks, place to) { return {action::receive, peer, blocks, to, to}; }
+constexpr step receive_step(int peer, block_set blocks, place to) {
+  return {action::receive, peer, blocks, to, to};
+}
 
 /// A step that combines blocks at hand with those that arrive from `peer`: to[b] = op(from[b], arriving).
 constexpr step reduce_step(int peer, block_set blocks, place from, place to) {

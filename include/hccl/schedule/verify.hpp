@@ -34,19 +34,32 @@ enum class fault {
 /// Says what a fault is, in words.
 constexpr std::string_view to_string(fault what) {
   switch (what) {
-    case fault::none: return "correct";
-    case fault::bad_step: return "a peer or a block that does not exist";
-    case fault::outside_buffer: return "a place that does not hold the block on this rank, or the input as a target";
-    case fault::read_before_write: return "a block is read before anything was put there";
-    case fault::overwritten_while_read: return "a block is written in the round in which it is being sent";
-    case fault::concurrent_access: return "two unordered steps of a round touch a block, and one writes";
-    case fault::no_message: return "an arrival without a send";
-    case fault::no_receiver: return "a send without an arrival";
-    case fault::size_differs: return "send and arrival name blocks of different size";
-    case fault::contributed_twice: return "a contribution is combined with itself";
-    case fault::out_of_order: return "operands are swapped, but the algorithm claims to keep rank order";
-    case fault::wrong_result: return "an output block lacks contributions, or is another one";
-    case fault::results_differ: return "two ranks compute a block by different expressions";
+    case fault::none:
+      return "correct";
+    case fault::bad_step:
+      return "a peer or a block that does not exist";
+    case fault::outside_buffer:
+      return "a place that does not hold the block on this rank, or the input as a target";
+    case fault::read_before_write:
+      return "a block is read before anything was put there";
+    case fault::overwritten_while_read:
+      return "a block is written in the round in which it is being sent";
+    case fault::concurrent_access:
+      return "two unordered steps of a round touch a block, and one writes";
+    case fault::no_message:
+      return "an arrival without a send";
+    case fault::no_receiver:
+      return "a send without an arrival";
+    case fault::size_differs:
+      return "send and arrival name blocks of different size";
+    case fault::contributed_twice:
+      return "a contribution is combined with itself";
+    case fault::out_of_order:
+      return "operands are swapped, but the algorithm claims to keep rank order";
+    case fault::wrong_result:
+      return "an output block lacks contributions, or is another one";
+    case fault::results_differ:
+      return "two ranks compute a block by different expressions";
   }
   return "unknown";
 }
@@ -68,14 +81,22 @@ namespace detail {
 class symbolic_machine {
  public:
   constexpr symbolic_machine(int ranks, int blocks, int segments, bool ordered)
-      : ranks_(ranks), blocks_(blocks), segments_(segments), ordered_(ordered), words_((ranks + 63) / 64),
-        values_(cells() * stride(), 0), read_(cells(), 0), written_(cells(), 0) {}
+      : ranks_(ranks),
+        blocks_(blocks),
+        segments_(segments),
+        ordered_(ordered),
+        words_((ranks + 63) / 64),
+        values_(cells() * stride(), 0),
+        read_(cells(), 0),
+        written_(cells(), 0) {}
 
-  /// An expression over contributions: which ranks contributed, and a digest of the expression tree; empty if digest is 0.
+  /// An expression over contributions: which ranks contributed, and a digest of the expression tree; empty if
+  /// digest is 0.
   using value = std::vector<std::uint64_t>;  // words of the rank set, then the digest
 
   constexpr std::size_t cell(int rank, place where, int block) const {
-    return (static_cast<std::size_t>(rank) * 3 + static_cast<std::size_t>(where)) * static_cast<std::size_t>(blocks_) +
+    return (static_cast<std::size_t>(rank) * 3 + static_cast<std::size_t>(where)) *
+               static_cast<std::size_t>(blocks_) +
            static_cast<std::size_t>(block);
   }
 
@@ -122,7 +143,9 @@ class symbolic_machine {
   }
 
   /// Blocks hold equally many elements whatever the count.
-  constexpr bool same_size(int a, int b) const { return segments_ == 0 ? a == b : a % segments_ == b % segments_; }
+  constexpr bool same_size(int a, int b) const {
+    return segments_ == 0 ? a == b : a % segments_ == b % segments_;
+  }
 
   constexpr void begin_round() {
     read_.assign(cells(), 0);
@@ -137,7 +160,8 @@ class symbolic_machine {
   /// Notes that steps of `chain` read the cell in this round; false if something else writes it.
   constexpr fault note_read(std::size_t cell, int chain) {
     const int writer = written_[cell];
-    if (writer != 0 && writer != chain) return chain == sending ? fault::overwritten_while_read : fault::concurrent_access;
+    if (writer != 0 && writer != chain)
+      return chain == sending ? fault::overwritten_while_read : fault::concurrent_access;
     if (read_[cell] != sending) read_[cell] = read_[cell] == 0 || read_[cell] == chain ? chain : several;
     if (chain == sending) read_[cell] = sending;
     return fault::none;
@@ -155,7 +179,9 @@ class symbolic_machine {
  private:
   static constexpr int several = -2;
 
-  constexpr std::size_t cells() const { return static_cast<std::size_t>(ranks_) * 3 * static_cast<std::size_t>(blocks_); }
+  constexpr std::size_t cells() const {
+    return static_cast<std::size_t>(ranks_) * 3 * static_cast<std::size_t>(blocks_);
+  }
   constexpr std::size_t stride() const { return static_cast<std::size_t>(words_) + 1; }
 
   static constexpr std::uint64_t scramble(std::uint64_t x) {  // splitmix64 (Steele, Lea, Flood, OOPSLA 2014)
@@ -192,7 +218,10 @@ template <class A, Collective C>
 class proof {
  public:
   constexpr proof(const C& collective, const group& g, bool in_place)
-      : collective_(collective), group_(g), in_place_(in_place), ranks_(g.size()),
+      : collective_(collective),
+        group_(g),
+        in_place_(in_place),
+        ranks_(g.size()),
         blocks_(blocks_of<A>(collective, g)),
         machine_(ranks_, blocks_, Owned<C> ? blocks_ / ranks_ : 0, keeps_order<A, C>) {}
 
@@ -255,7 +284,8 @@ class proof {
     for (int rank = 0; rank < ranks_; ++rank) {
       for (int block = 0; block < blocks_; ++block) {
         if (!held(place::input, rank, block)) continue;
-        machine_.store(machine_.cell(rank, place::input, block), machine_.contribution(contributor(rank, block)));
+        machine_.store(machine_.cell(rank, place::input, block),
+                       machine_.contribution(contributor(rank, block)));
       }
     }
   }
@@ -298,13 +328,15 @@ class proof {
   constexpr bool check(const step& s, int rank) {
     if (s.peer < 0 || s.peer >= ranks_) return fail(fault::bad_step, rank, -1);
     const block_set b = s.blocks;
-    if (b.first < 0 || b.first >= blocks_ || b.count < 0 || b.count > blocks_) return fail(fault::bad_step, rank, b.first);
+    if (b.first < 0 || b.first >= blocks_ || b.count < 0 || b.count > blocks_)
+      return fail(fault::bad_step, rank, b.first);
     const bool reads = s.what != action::receive;
     const bool writes = s.what != action::send;
     for (int k = 0; k < b.count; ++k) {
       const int block = b.at(k, blocks_);
       if (reads && !held(s.from, rank, block)) return fail(fault::outside_buffer, rank, block);
-      if (writes && (s.to == place::input || !held(s.to, rank, block))) return fail(fault::outside_buffer, rank, block);
+      if (writes && (s.to == place::input || !held(s.to, rank, block)))
+        return fail(fault::outside_buffer, rank, block);
     }
     return true;
   }
@@ -335,7 +367,8 @@ class proof {
     if (s.peer == rank && !read(*found, rank, chain)) return false;
     for (int k = 0; k < s.blocks.count; ++k) {
       const int block = s.blocks.at(k, blocks_);
-      if (!machine_.same_size(found->blocks.at(k, blocks_), block)) return fail(fault::size_differs, rank, block);
+      if (!machine_.same_size(found->blocks.at(k, blocks_), block))
+        return fail(fault::size_differs, rank, block);
       const bool is_no_op = s.peer == rank && s.what == action::receive &&
                             cell(rank, s.to, block) == cell(rank, found->from, found->blocks.at(k, blocks_));
       if (is_no_op) continue;
@@ -365,7 +398,8 @@ class proof {
       for (int rank = 0; rank < ranks_; ++rank) {
         if (!held(place::output, rank, block)) continue;
         const auto result = machine_.load(cell(rank, place::output, block));
-        if (symbolic_machine::empty(result) || !symbolic_machine::same_contributors(result, expected(rank, block))) {
+        if (symbolic_machine::empty(result) ||
+            !symbolic_machine::same_contributors(result, expected(rank, block))) {
           fail(fault::wrong_result, rank, block);
           return;
         }
@@ -391,12 +425,14 @@ class proof {
 
 /// Proves A's schedule for C over g, out of place and in place.
 ///
-/// The schedule of all ranks is run on symbolic contributions. It is correct if every output block holds every contribution
-/// exactly once, nothing is read before it is written or written while it is read in the same round, every send has its
-/// arrival of the same size, operands keep rank order if the algorithm claims it, and all ranks compute a block by the same
-/// expression, so that they hold the same bits. One rank is always correct: nothing is sent.
+/// The schedule of all ranks is run on symbolic contributions. It is correct if every output block holds
+/// every contribution exactly once, nothing is read before it is written or written while it is read in the
+/// same round, every send has its arrival of the same size, operands keep rank order if the algorithm claims
+/// it, and all ranks compute a block by the same expression, so that they hold the same bits. One rank is
+/// always correct: nothing is sent.
 ///
-/// Works in constant expressions. Costs O(messages + ranks * blocks) steps and 24 bytes and more per rank and block.
+/// Works in constant expressions. Costs O(messages + ranks * blocks) steps and 24 bytes and more per rank and
+/// block.
 template <class A, Collective C>
   requires Offers<A, C>
 constexpr verdict verify(const group& g, const C& collective = {}) {

@@ -10,8 +10,9 @@
 
 namespace hccl::inline v0 {
 
-/// The schedule of one collective over one group, with the types of algorithm and collective erased. A value type of a few
-/// words; making one is free, and `steps` costs an indirect call beside the work of the algorithm.
+/// The schedule of one collective over one group, with the types of algorithm and collective erased. A value
+/// type of a few words; making one is free, and `steps` costs an indirect call beside the work of the
+/// algorithm.
 class schedule_view {
  public:
   using step_sink = detail::function_ref<void(const step&)>;

@@ -18,18 +18,20 @@ using pieces = std::span<const std::span<const std::byte>>;
 
 /// The receiving end of one message: takes exactly `remaining()` bytes, in order, in chunks of any size.
 ///
-/// A transport either hands over a chunk that it holds (`consume`), or writes the next bytes straight into `window()` and then
-/// says how many (`commit`). Both may throw `hccl::error`; the transport lets the exception pass and stays abortable.
+/// A transport either hands over a chunk that it holds (`consume`), or writes the next bytes straight into
+/// `window()` and then says how many (`commit`). Both may throw `hccl::error`; the transport lets the
+/// exception pass and stays abortable.
 class sink {
  public:
-  /// Takes the next bytes of the message; `chunk.size() <= remaining()`. `chunk` is valid during the call only.
+  /// Takes the next bytes of the message; `chunk.size() <= remaining()`. `chunk` is valid during the call
+  /// only.
   void consume(std::span<const std::byte> chunk) {
     remaining_ -= chunk.size();
     take(chunk);
   }
 
-  /// Memory into which the next bytes may be written directly; empty when bytes must go through `consume`. Never longer than
-  /// `remaining()`; valid until the next call.
+  /// Memory into which the next bytes may be written directly; empty when bytes must go through `consume`.
+  /// Never longer than `remaining()`; valid until the next call.
   virtual std::span<std::byte> window() { return {}; }
 
   /// Says that `size` bytes have been written to the front of `window()`.
@@ -64,36 +66,41 @@ concept RankAware = requires(const T& t) {
   { t.size() } -> std::same_as<int>;
 };
 
-/// `send(peer, pieces)` begins to send a message to another rank. The pieces and the array of them stay put until `sending()`
-/// is false. Messages to one peer arrive in the order of the calls. `sending()` says whether any begun message is still read.
+/// `send(peer, pieces)` begins to send a message to another rank. The pieces and the array of them stay put
+/// until `sending()` is false. Messages to one peer arrive in the order of the calls. `sending()` says
+/// whether any begun message is still read.
 template <class T>
 concept ByteSender = requires(T& t, const T& c, int peer, pieces message) {
   t.send(peer, message);
   { c.sending() } -> std::same_as<bool>;
 };
 
-/// `receive(peer, sink)` begins to receive exactly `sink.remaining()` bytes from another rank. Receives from one peer are served
-/// in the order of the calls, different peers at the same time; a sink stays put until it has all its bytes. A message is a
-/// run of bytes without a frame: what one `send` wrote may be read by several `receive`s.
+/// `receive(peer, sink)` begins to receive exactly `sink.remaining()` bytes from another rank. Receives from
+/// one peer are served in the order of the calls, different peers at the same time; a sink stays put until it
+/// has all its bytes. A message is a run of bytes without a frame: what one `send` wrote may be read by
+/// several `receive`s.
 template <class T>
 concept ByteReceiver = requires(T& t, int peer, sink& in) { t.receive(peer, in); };
 
-/// `progress(d)` moves what can be moved and blocks at most until `d` when nothing can; returns whether anything moved, and false
-/// once `d` has passed. Throws `peer_lost` (with the rank) when a peer that is waited for has gone, `aborted` after `abort`.
+/// `progress(d)` moves what can be moved and blocks at most until `d` when nothing can; returns whether
+/// anything moved, and false once `d` has passed. Throws `peer_lost` (with the rank) when a peer that is
+/// waited for has gone, `aborted` after `abort`.
 template <class T>
 concept Progressing = requires(T& t, deadline d) {
   { t.progress(d) } -> std::same_as<bool>;
 };
 
-/// `abort(why)` may be called from any thread, at any time and repeatedly. It wakes `progress` here and makes it fail on the
-/// peers; afterwards the transport only fails.
+/// `abort(why)` may be called from any thread, at any time and repeatedly. It ends this transport and all its
+/// channels: `progress` is woken here and on the peers and throws an error of the kind and failed rank of
+/// `why`; afterwards they only fail.
 template <class T>
 concept Abortable = requires(T& t, const error& why) {
   { t.abort(why) } noexcept;
 };
 
-/// `channel(id)` returns an independent transport among the same ranks, whose bytes never mix with those of this one. All ranks
-/// name the same channels; no communication takes place in the call. `id` is positive; the transport itself is channel 0.
+/// `channel(id)` returns an independent transport among the same ranks, whose bytes never mix with those of
+/// this one. All ranks name the same channels; no communication takes place in the call. `id` is positive;
+/// the transport itself is channel 0.
 template <class T>
 concept Channelled = requires(T& t, int id) {
   { t.channel(id) } -> std::same_as<T>;
@@ -106,25 +113,31 @@ concept Priced = requires {
   { T::link } -> std::convertible_to<link_model>;
 };
 
-/// Moves bytes, in order, between pairs of ranks of a fixed group. It knows no collective, no element type and no algorithm.
+/// Moves bytes, in order, between pairs of ranks of a fixed group. It knows no collective, no element type
+/// and no algorithm.
 ///
-/// One thread at a time uses a transport, except for `abort`. Nothing allocates in the steady state. A transport is never asked
-/// to send to its own rank. See docs/write-your-own-transport.md; `tests/transport_conformance.hpp` checks the meaning.
+/// One thread at a time uses a transport, except for `abort`. Nothing allocates in the steady state. A
+/// transport is never asked to send to its own rank. See docs/write-your-own-transport.md;
+/// `tests/transport_conformance.hpp` checks the meaning.
 template <class T>
-concept Transport = std::movable<T> && RankAware<T> && ByteSender<T> && ByteReceiver<T> && Progressing<T> && Abortable<T> &&
-                    Channelled<T> && Priced<T>;
+concept Transport = std::movable<T> && RankAware<T> && ByteSender<T> && ByteReceiver<T> && Progressing<T> &&
+                    Abortable<T> && Channelled<T> && Priced<T>;
 
 /// Explains in one sentence each what a type lacks to be a `Transport`. Call it beside your own.
 template <class T>
 consteval bool check_transport() {
   static_assert(std::movable<T>, "hccl: a transport must be movable");
   static_assert(RankAware<T>, "hccl: a transport needs `int rank() const` and `int size() const`");
-  static_assert(ByteSender<T>, "hccl: a transport needs `send(int peer, hccl::pieces)` and `bool sending() const`");
+  static_assert(ByteSender<T>,
+                "hccl: a transport needs `send(int peer, hccl::pieces)` and `bool sending() const`");
   static_assert(ByteReceiver<T>, "hccl: a transport needs `receive(int peer, hccl::sink&)`");
   static_assert(Progressing<T>, "hccl: a transport needs `bool progress(hccl::deadline)`");
   static_assert(Abortable<T>, "hccl: a transport needs `void abort(const hccl::error&) noexcept`");
-  static_assert(Channelled<T>, "hccl: a transport needs `T channel(int id)`, an independent lane among the same ranks");
-  static_assert(Priced<T>, "hccl: a transport needs `static constexpr std::string_view name` and `static constexpr hccl::link_model link`");
+  static_assert(Channelled<T>,
+                "hccl: a transport needs `T channel(int id)`, an independent lane among the same ranks");
+  static_assert(Priced<T>,
+                "hccl: a transport needs `static constexpr std::string_view name` and `static constexpr "
+                "hccl::link_model link`");
   return Transport<T>;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LocalTransport: the ranks are threads of one process, and a receiver reads straight from the sender's memory.
+// LocalTransport: the ranks are threads of one process, and a receiver reads straight from the sender's
+// memory.
 
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
@@ -20,15 +21,18 @@ namespace hccl::inline v0 {
 
 /// Moves bytes between threads of one process.
 ///
-/// A small message travels inside its lane; of a larger one only the address travels, and the receiver takes the bytes, or
-/// reduces them, from where the sender has them. Waits spin briefly, yield, then sleep. A rank whose transport is gone is lost to
-/// those who wait for it. Thread-safety: one thread per rank; `abort` from any.
+/// A small message travels inside its lane; of a larger one only the address travels, and the receiver takes
+/// the bytes, or reduces them, from where the sender has them. Waits spin briefly, yield, then sleep. A rank
+/// whose transport is gone is lost to those who wait for it. Thread-safety: one thread per rank; `abort` from
+/// any.
 class LocalTransport {
  public:
   static constexpr std::string_view name = "local";
-  static constexpr link_model link{.latency = 8e-7, .overhead = 2e-7, .seconds_per_byte = 8e-11, .reduction = 3e-11};
+  static constexpr link_model link{
+      .latency = 8e-7, .overhead = 2e-7, .seconds_per_byte = 8e-11, .reduction = 3e-11};
 
-  /// A world of `size` ranks; each of its transports is to be used by one thread. The world lives as long as one of them.
+  /// A world of `size` ranks; each of its transports is to be used by one thread. The world lives as long as
+  /// one of them.
   class world {
    public:
     explicit world(int size) : shared_(std::make_shared<detail::local_world>(size)) {}
@@ -123,7 +127,8 @@ class LocalTransport {
     moved |= posted > 0;
     moved |= std::erase_if(lent_, [](const loan& l) { return l.through->taken(l.ticket); }) > 0;
 
-    busy_.assign(static_cast<std::size_t>(size()), false);  // peers with an earlier arrival that is not complete
+    busy_.assign(static_cast<std::size_t>(size()),
+                 false);  // peers with an earlier arrival that is not complete
     for (arrival& a : waiting_) {
       if (busy_[static_cast<std::size_t>(a.peer)]) continue;
       if (drain(a)) moved = true;

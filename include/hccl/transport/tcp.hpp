@@ -32,9 +32,9 @@ namespace hccl::inline v0 {
 /// sleeps.
 ///
 /// `progress` throws `peer_lost` when a rank that is waited for has closed its connection or listens no more.
-/// `abort` on any channel ends all channels, and tells the other ranks why: the first `progress` there throws an
-/// error of that kind, everything later `aborted`. Channels may be used from different threads. In a process
-/// forked from the owner the destructor does nothing.
+/// `abort` on any channel ends all channels, and tells the other ranks why: the first `progress` there throws
+/// an error of that kind, everything later `aborted`. Channels may be used from different threads. In a
+/// process forked from the owner the destructor does nothing.
 class TcpTransport {
  public:
   static constexpr std::string_view name = "tcp";

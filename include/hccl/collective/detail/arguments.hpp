@@ -28,7 +28,8 @@ using element_t = std::conditional_t<std::is_void_v<T>, buffer_element<R>, T>;
 
 template <class T, Buffer R>
 consteval bool check_buffer() {
-  static_assert(std::is_same_v<T, buffer_element<R>>, "hccl: the buffer holds elements of another type than the collective was called for");
+  static_assert(std::is_same_v<T, buffer_element<R>>,
+                "hccl: the buffer holds elements of another type than the collective was called for");
   static_assert(Element<T>, "hccl: the element must be trivially copyable, and neither const nor a pointer");
   return true;
 }
@@ -43,15 +44,17 @@ template <class T, Buffer R>
 std::span<T> output_span(R&& range) {
   static_assert(check_buffer<T, R>());
   using reference = std::ranges::range_reference_t<R>;
-  static_assert(!std::is_const_v<std::remove_reference_t<reference>>, "hccl: the output buffer is const; it is written to");
+  static_assert(!std::is_const_v<std::remove_reference_t<reference>>,
+                "hccl: the output buffer is const; it is written to");
   return {std::ranges::data(range), std::ranges::size(range)};
 }
 
-/// Checks the arguments of one call on one rank. Every check throws `invalid_argument` and names the collective, the rank, the
-/// argument and both values.
+/// Checks the arguments of one call on one rank. Every check throws `invalid_argument` and names the
+/// collective, the rank, the argument and both values.
 class arguments {
  public:
-  arguments(std::string_view collective, int rank, int size) : collective_(collective), rank_(rank), size_(size) {}
+  arguments(std::string_view collective, int rank, int size)
+      : collective_(collective), rank_(rank), size_(size) {}
 
   void root(int root) const { is_rank("root", root); }
 
@@ -83,24 +86,28 @@ class arguments {
     const auto distance = static_cast<std::ptrdiff_t>(begin(in) - begin(out));
     const auto in_place = offset * static_cast<std::ptrdiff_t>(sizeof(T));
     if (distance == in_place) return;
-    fail("input", concat(" overlaps the output and begins ", distance, " bytes from its beginning; in place it begins ", in_place,
+    fail("input", concat(" overlaps the output and begins ", distance,
+                         " bytes from its beginning; in place it begins ", in_place,
                          " bytes from it, otherwise the two are apart"));
   }
 
   template <class T>
   void apart(std::span<const T> out, std::span<T> in) const {
-    if (overlap(out, in)) fail("in", concat(" overlaps out, expected ", in.size(), " elements apart from it"));
+    if (overlap(out, in))
+      fail("in", concat(" overlaps out, expected ", in.size(), " elements apart from it"));
   }
 
   [[noreturn]] void fail(std::string_view argument, std::string_view what) const {
-    throw error(errc::invalid_argument, concat("rank ", rank_, ": ", collective_, ": ", argument, what), rank_);
+    throw error(errc::invalid_argument, concat("rank ", rank_, ": ", collective_, ": ", argument, what),
+                rank_);
   }
 
  private:
   static std::uintptr_t begin(auto buffer) { return reinterpret_cast<std::uintptr_t>(buffer.data()); }
 
   static bool overlap(auto a, auto b) {
-    return !a.empty() && !b.empty() && begin(a) < begin(b) + b.size_bytes() && begin(b) < begin(a) + a.size_bytes();
+    return !a.empty() && !b.empty() && begin(a) < begin(b) + b.size_bytes() &&
+           begin(b) < begin(a) + a.size_bytes();
   }
 
   std::string_view collective_;

@@ -23,6 +23,7 @@ inline constexpr auto joined_characters = [] {
 }();
 
 template <const std::string_view&... Parts>
-inline constexpr std::string_view joined_name{joined_characters<Parts...>.data(), joined_characters<Parts...>.size()};
+inline constexpr std::string_view joined_name{joined_characters<Parts...>.data(),
+                                              joined_characters<Parts...>.size()};
 
 }  // namespace hccl::inline v0::detail

@@ -53,8 +53,9 @@ __attribute__((target("avx,f16c"))) std::size_t combine_float16_eights(float16* 
 }
 
 template <class Op>
-requires std::same_as<Op, Sum> || std::same_as<Op, Product> std::size_t combine_float16(
-    const Op& /*op*/, float16* to, const float16* from, const std::byte* arriving, std::size_t count) {
+  requires std::same_as<Op, Sum> || std::same_as<Op, Product>
+std::size_t combine_float16(const Op& /*op*/, float16* to, const float16* from, const std::byte* arriving,
+                            std::size_t count) {
   return processor_has_f16c() ? combine_float16_eights<Op>(to, from, arriving, count) : 0;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the threads of a LocalTransport share: a lane per ordered pair of ranks, a doorbell per rank, and the word of an abort.
+// What the threads of a LocalTransport share: a lane per ordered pair of ranks, a doorbell per rank, and the
+// word of an abort.
 
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
@@ -28,14 +29,16 @@ inline constexpr std::size_t cache_line = 64;
 
 /// A queue of messages from one rank to another. One thread puts, one takes.
 ///
-/// The sender publishes a slot by a store of `put_`, which the receiver's acquire load pairs with; the receiver gives it back by a
-/// store of `taken_`, so that the sender may change the memory that it had lent. Both stores, and the loads by which each side
-/// sees whether the lane is full, are sequentially consistent: either the sender finds room or the receiver knows that it waits.
+/// The sender publishes a slot by a store of `put_`, which the receiver's acquire load pairs with; the
+/// receiver gives it back by a store of `taken_`, so that the sender may change the memory that it had lent.
+/// Both stores, and the loads by which each side sees whether the lane is full, are sequentially consistent:
+/// either the sender finds room or the receiver knows that it waits.
 class lane {
  public:
   static constexpr std::uint64_t copied = ~std::uint64_t{0};
 
-  /// Puts a message. Returns `copied` if its memory is free again, else the ticket of a loan; nothing if the lane is full.
+  /// Puts a message. Returns `copied` if its memory is free again, else the ticket of a loan; nothing if the
+  /// lane is full.
   std::optional<std::uint64_t> put(pieces message) {
     std::size_t size = 0;
     for (const auto piece : message) size += piece.size();
@@ -70,7 +73,8 @@ class lane {
     return s.lent[piece_].subspan(offset_);
   }
 
-  /// Takes `size` bytes from the front; tells whether the sender may be waiting for that: for the end of a loan, or for room.
+  /// Takes `size` bytes from the front; tells whether the sender may be waiting for that: for the end of a
+  /// loan, or for room.
   bool pop(std::size_t size) {
     const std::uint64_t ticket = taken_.load(std::memory_order_relaxed);
     const slot& s = slots_[ticket % slots_.size()];
@@ -110,8 +114,8 @@ class lane {
 /// Wakes a rank. Rung after something was published for it.
 class doorbell {
  public:
-  /// The number of rings so far. Sequentially consistent, as is `ring`: either the sleeper sees the new number or the one who
-  /// rings sees the sleeper.
+  /// The number of rings so far. Sequentially consistent, as is `ring`: either the sleeper sees the new
+  /// number or the one who rings sees the sleeper.
   std::uint32_t rings() const { return rings_.load(); }
 
   void ring() {
@@ -184,7 +188,8 @@ class backoff {
 class local_channel {
  public:
   explicit local_channel(int ranks)
-      : ranks_(ranks), lanes_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)),
+      : ranks_(ranks),
+        lanes_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)),
         members_(static_cast<std::size_t>(ranks)) {}
 
   ~local_channel() {
@@ -235,7 +240,8 @@ class local_channel {
 class local_world {
  public:
   explicit local_world(int size) : size_(size) {
-    if (size < 1) throw error(errc::invalid_argument, concat("a local world needs at least 1 rank, not ", size));
+    if (size < 1)
+      throw error(errc::invalid_argument, concat("a local world needs at least 1 rank, not ", size));
   }
 
   int size() const { return size_; }
@@ -262,7 +268,7 @@ class local_world {
   void check(int rank) {
     if (!aborted_.load(std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex_);
-    throw error(errc::aborted, concat("rank ", rank, ": aborted by rank ", by_, ": ", reason_->what()),
+    throw error(reason_->kind(), concat("rank ", rank, ": aborted by rank ", by_, ": ", reason(*reason_)),
                 reason_->failed_rank() == no_rank ? by_ : reason_->failed_rank());
   }
 
