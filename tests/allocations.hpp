@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Counts calls of the global operator new, which allocations.cpp replaces in the executable it is part of.
+// How often a thread asks for memory. A program that uses it is built with allocations.test.cpp.
 
 #include <cstddef>
 
 namespace hccl_test {
 
-/// The number of allocations that the calling thread has made so far.
-std::size_t allocations_of_this_thread();
+/// The number of calls of operator new on this thread so far.
+std::size_t allocations_of_this_thread() noexcept;
 
 }  // namespace hccl_test

@@ -7,11 +7,27 @@
 
 #include <vector>
 
-TEST_CASE("LocalTransport is a transport") {
-  hccl_test::check_conformance([](int ranks) {
+namespace {
+
+struct LocalHarness {
+  static std::vector<hccl::LocalTransport> make(int ranks) {
     const hccl::LocalTransport::world world(ranks);
-    std::vector<hccl::LocalTransport> nets;
-    for (int rank = 0; rank < ranks; ++rank) nets.push_back(world.transport(rank));
-    return nets;
-  });
+    std::vector<hccl::LocalTransport> transports;
+    for (int rank = 0; rank < ranks; ++rank) transports.push_back(world.transport(rank));
+    return transports;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("LocalTransport conforms") { hccl_test::check_conformance<LocalHarness>(); }
+
+TEST_CASE("a LocalTransport of its own is a world of one rank") {
+  const hccl::LocalTransport alone;
+  CHECK(alone.rank() == 0);
+  CHECK(alone.size() == 1);
+}
+
+TEST_CASE("a local world needs a rank") {
+  CHECK_THROWS_AS(hccl::LocalTransport::world(0), hccl::error);
 }

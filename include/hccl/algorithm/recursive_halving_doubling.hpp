@@ -16,16 +16,16 @@ namespace hccl::inline v0 {
 ///
 /// With p = 2^k + r ranks, the first 2r fold in pairs, so that 2^k take part; the odd one of a pair acts for
 /// both.
-/// - Allreduce: in k rounds partners at distance 1, 2, 4, ... exchange halves of what each is still
-/// responsible for; k more rounds
-///   go back and collect. Large messages stay between near ranks, and rank order is kept. 2k rounds, and 2
-///   more to fold and unfold when r > 0.
-/// - Reduce: the same halving, then the parts are collected along the tree to the root, 2k rounds, 1 more
-/// when r > 0 and 1 more when the
-///   root does not act. Broadcast is its mirror image.
-/// - Reduce-scatter: the distance halves from 2^(k-1) to 1 so that rank i ends with block i (k rounds, 2 more
-/// when r > 0); rank
-///   order is not kept. Allgather is its mirror image.
+///
+/// Allreduce: in k rounds partners at distance 1, 2, 4, ... exchange halves of what each is still responsible
+/// for; k more rounds go back and collect. Large messages stay between near ranks, and rank order is kept. 2k
+/// rounds, and 2 more to fold and unfold when r > 0.
+///
+/// Reduce: the same halving, then the parts are collected along the tree to the root, 2k rounds, 1 more when
+/// r > 0 and 1 more when the root does not act. Broadcast is its mirror image.
+///
+/// Reduce-scatter: the distance halves from 2^(k-1) to 1, so that rank i ends with block i (k rounds, 2 more
+/// when r > 0); rank order is not kept. Allgather is its mirror image.
 ///
 /// Source: R. Rabenseifner, "Optimization of collective reduction operations", ICCS 2004.
 struct RecursiveHalvingDoubling {

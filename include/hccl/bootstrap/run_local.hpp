@@ -25,12 +25,13 @@ void run_local(int ranks, F&& f) {
   std::mutex mutex;
   std::exception_ptr first;
   const auto run_rank = [&](communicator<LocalTransport> comm) {
+    const int rank = comm.rank();
     const auto fail = [&](const char* what) {
       {
         const std::lock_guard lock(mutex);
         if (!first) first = std::current_exception();
       }
-      comm.abort(error(errc::aborted, detail::concat("rank ", comm.rank(), ": ", what), comm.rank()));
+      world.abort(error(errc::aborted, detail::concat("rank ", rank, ": ", what), rank), rank);
     };
     try {
       f(comm);

@@ -41,7 +41,7 @@ void allreduce(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
 
 /// As above, in place.
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class Data>
-  requires detail::Buffer<Data> && (!detail::Buffer<Op>)
+  requires detail::Buffer<Data> && detail::Callable<Op>
 void allreduce(communicator<Net>& comm, Data&& data, Op op = {}) {
   allreduce<T, Op, Algo>(comm, data, data, op);
 }

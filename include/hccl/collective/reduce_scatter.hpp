@@ -36,7 +36,7 @@ void reduce_scatter(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
 
 /// As above, in place: the result replaces part `rank` of `data`, the other parts are unchanged.
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class Data>
-  requires detail::Buffer<Data> && (!detail::Buffer<Op>)
+  requires detail::Buffer<Data> && detail::Callable<Op>
 void reduce_scatter(communicator<Net>& comm, Data&& data, Op op = {}) {
   const auto all = detail::output_span<detail::element_t<T, Data>>(data);
   detail::arguments(ReduceScatter::name, comm.rank(), comm.size()).multiple_of_size("data", all.size());

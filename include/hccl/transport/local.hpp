@@ -38,6 +38,9 @@ class LocalTransport {
     explicit world(int size) : shared_(std::make_shared<detail::local_world>(size)) {}
     LocalTransport transport(int rank) const { return LocalTransport(shared_, rank, 0); }
 
+    /// Makes all ranks fail, on behalf of rank `by`.
+    void abort(const error& why, int by) const noexcept { shared_->abort(why, by); }
+
    private:
     std::shared_ptr<detail::local_world> shared_;
   };

@@ -19,6 +19,10 @@ namespace hccl::inline v0::detail {
 template <class R>
 concept Buffer = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 
+/// Anything that may stand where an operation does, and is no buffer: an array decays to a pointer there.
+template <class Op>
+concept Callable = !Buffer<Op> && (std::is_class_v<Op> || std::is_function_v<std::remove_pointer_t<Op>>);
+
 template <Buffer R>
 using buffer_element = std::remove_cv_t<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
