@@ -29,6 +29,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -46,8 +47,8 @@ using bytes = std::vector<std::byte>;
 inline hccl::deadline soon() { return hccl::deadline::after(20s); }
 
 /// Throws unless `condition` holds: what a rank finds wrong ends the case.
-inline void expect(bool condition, const std::string& what) {
-  if (!condition) throw std::runtime_error(what);
+inline void expect(bool condition, std::string_view what) {
+  if (!condition) throw std::runtime_error(std::string(what));
 }
 
 /// Runs f(transport) on a thread per rank and rethrows what failed first; the other ranks are aborted.
@@ -473,7 +474,7 @@ void abort_wakes_all_who_wait() {
     if (net.rank() == 0) {
       other = std::jthread([&net] {
         std::this_thread::sleep_for(50ms);
-        for (int i = 0; i < 3; ++i) net.abort(hccl::error(hccl::errc::timeout, "rank 2 is late", 2));
+        for (int i = 0; i < 3; ++i) net.abort(hccl::error(hccl::errc::timeout, "rank 2 is late"));
       });
     }
     std::deque<Recorder> in;

@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("NaN wins with its index, the lower index among several", "",
   CHECK(MaxLoc{}(early, late).index == 3);
 }
 
-TEST_CASE("-0 lies before +0 also with an index") {
+TEST_CASE("a zero of -0 lies before +0 also with an index") {
   const value_and_index<float> minus{-0.0f, 9};
   const value_and_index<float> plus{0.0f, 2};
   CHECK(MinLoc{}(plus, minus).index == 9);

@@ -23,22 +23,25 @@ template <class F>
 void run_local(int ranks, F&& f) {
   const LocalTransport::world world(ranks);
   std::mutex mutex;
-  std::exception_ptr first;
+  std::exception_ptr cause;        // the first failure that its rank does not blame on another
+  std::exception_ptr consequence;  // the first that it does
   const auto run_rank = [&](communicator<LocalTransport> comm) {
     const int rank = comm.rank();
-    const auto fail = [&](const char* what) {
+    const auto fail = [&](const char* what, std::exception_ptr& kept) {
       {
         const std::lock_guard lock(mutex);
-        if (!first) first = std::current_exception();
+        if (!kept) kept = std::current_exception();
       }
       world.abort(error(errc::aborted, detail::concat("rank ", rank, ": ", what), rank), rank);
     };
     try {
       f(comm);
+    } catch (const error& e) {
+      fail(e.what(), e.failed_rank() == no_rank || e.failed_rank() == rank ? cause : consequence);
     } catch (const std::exception& e) {
-      fail(e.what());
+      fail(e.what(), cause);
     } catch (...) {
-      fail("an exception of unknown type");
+      fail("an exception of unknown type", cause);
     }
   };
   {
@@ -47,7 +50,8 @@ void run_local(int ranks, F&& f) {
     std::vector<std::jthread> threads;
     for (auto& member : members) threads.emplace_back(run_rank, std::move(member));
   }
-  if (first) std::rethrow_exception(first);
+  if (cause) std::rethrow_exception(cause);
+  if (consequence) std::rethrow_exception(consequence);
 }
 
 }  // namespace hccl::inline v0

@@ -79,7 +79,11 @@ class LocalTransport {
     }
   }
 
-  void abort(const error& why) noexcept { world_->abort(why, rank_); }
+  /// Returns when no peer reads memory of this rank any more.
+  void abort(const error& why) noexcept {
+    world_->abort(why, rank_);
+    channel_->wait_for_readers(rank_);
+  }
 
  private:
   struct arrival {
@@ -97,7 +101,14 @@ class LocalTransport {
   };
 
   LocalTransport(std::shared_ptr<detail::local_world> shared, int rank, int channel)
-      : world_(std::move(shared)), channel_(join(world_->channel(channel), rank)), rank_(rank) {}
+      : world_(std::move(shared)), channel_(join(world_->channel(channel), rank)), rank_(rank) {
+    // Room for what a round can have under way, so that no later one allocates.
+    const auto most = 2 * static_cast<std::size_t>(size());
+    waiting_.reserve(most);
+    queued_.reserve(most);
+    lent_.reserve(most);
+    busy_.reserve(most);
+  }
 
   /// Says goodbye when a member of a channel is gone.
   struct leave {
@@ -144,6 +155,9 @@ class LocalTransport {
   /// Feeds an arrival with what its lane holds; forgets the sink once it is complete.
   bool drain(arrival& a) {
     detail::lane& lane = channel_->between(a.peer, rank_);
+    if (lane.empty()) return false;
+    const detail::lane::reading reading(lane);
+    world_->check(rank_);  // once it is aborted, what was lent may be gone
     bool moved = false;
     while (a.in->remaining() > 0) {
       const auto chunk = lane.front();
@@ -157,9 +171,9 @@ class LocalTransport {
     return moved;
   }
 
-  void find_lost_peer() const {
+  void find_lost_peer() {
     for (const arrival& a : waiting_) {
-      if (channel_->has_left(a.peer) && channel_->between(a.peer, rank_).front().empty()) lose(a.peer);
+      if (channel_->has_left(a.peer) && channel_->between(a.peer, rank_).empty()) lose(a.peer);
     }
     for (const departure& d : queued_) {
       if (channel_->has_left(d.peer)) lose(d.peer);
@@ -169,7 +183,8 @@ class LocalTransport {
     }
   }
 
-  [[noreturn]] void lose(int peer) const {
+  [[noreturn]] void lose(int peer) {
+    world_->check(rank_);  // an abort is why it has left
     throw error(errc::peer_lost, detail::concat("rank ", rank_, ": rank ", peer, " has left"), peer);
   }
 

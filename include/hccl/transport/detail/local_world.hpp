@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -63,10 +64,15 @@ class lane {
   /// Tells the sender whether the message of a loan has been read.
   bool taken(std::uint64_t ticket) const { return taken_.load(std::memory_order_acquire) > ticket; }
 
+  /// Tells the receiver whether there is no message.
+  bool empty() const {
+    return taken_.load(std::memory_order_relaxed) == put_.load(std::memory_order_acquire);
+  }
+
   /// The next bytes for the receiver; empty if there are none.
   std::span<const std::byte> front() {
+    if (empty()) return {};
     const std::uint64_t ticket = taken_.load(std::memory_order_relaxed);
-    if (ticket == put_.load(std::memory_order_acquire)) return {};
     const slot& s = slots_[ticket % slots_.size()];
     if (s.lent.empty()) return std::span(s.copy).first(s.copied).subspan(offset_);
     while (s.lent[piece_].empty()) ++piece_;
@@ -89,6 +95,21 @@ class lane {
     return true;
   }
 
+  /// Held by the receiver while it reads messages. Its beginning is sequentially consistent, as is the word
+  /// of an abort: either the receiver sees the abort before it reads, or the sender sees the receiver.
+  class reading {
+   public:
+    explicit reading(lane& l) : lane_(l) { lane_.is_read_.store(true); }
+    ~reading() { lane_.is_read_.store(false, std::memory_order_release); }
+    reading(const reading&) = delete;
+    reading& operator=(const reading&) = delete;
+
+   private:
+    lane& lane_;
+  };
+
+  bool is_read() const { return is_read_.load(); }
+
  private:
   struct slot {
     pieces lent;
@@ -106,6 +127,7 @@ class lane {
 
   alignas(cache_line) std::atomic<std::uint64_t> put_ = 0;
   alignas(cache_line) std::atomic<std::uint64_t> taken_ = 0;
+  std::atomic<bool> is_read_ = false;
   std::size_t piece_ = 0;   // of the front message, the receiver's own
   std::size_t offset_ = 0;  // in that piece
   alignas(cache_line) std::array<slot, 8> slots_;
@@ -223,6 +245,15 @@ class local_channel {
     for (member& m : members_) m.bell.ring();
   }
 
+  /// Waits until nobody reads what `rank` has lent: as long as a peer takes to reduce it, ten seconds at most.
+  void wait_for_readers(int rank) const {
+    const auto until = deadline::after(std::chrono::seconds(10));
+    for (int peer = 0; peer < ranks_; ++peer) {
+      const lane* const l = lanes_[index(rank) * index(ranks_) + index(peer)].load();
+      while (l != nullptr && l->is_read() && !until.expired()) std::this_thread::yield();
+    }
+  }
+
  private:
   struct member {
     doorbell bell;
@@ -266,7 +297,7 @@ class local_world {
 
   /// Throws if the world was aborted.
   void check(int rank) {
-    if (!aborted_.load(std::memory_order_relaxed)) return;
+    if (!aborted_.load()) return;
     const std::lock_guard lock(mutex_);
     throw error(reason_->kind(), concat("rank ", rank, ": aborted by rank ", by_, ": ", reason(*reason_)),
                 reason_->failed_rank() == no_rank ? by_ : reason_->failed_rank());
