@@ -69,7 +69,9 @@ class CollectiveChecks {
   template <class A>
   void check_allreduce(std::size_t count) {
     const auto result = std::span(world_.result).first(count);
-    const auto run = [&](std::span<const T> in, std::span<T> out) { hccl::allreduce<T, Op, A>(comm_, in, out); };
+    const auto run = [&](std::span<const T> in, std::span<T> out) {
+      hccl::allreduce<T, Op, A>(comm_, in, out);
+    };
     begin("allreduce", A::name, count);
     run(input(count), output(count));
     expect_input(count);
@@ -101,7 +103,9 @@ class CollectiveChecks {
   template <class A>
   void check_broadcast(std::size_t count, int root) {
     const auto result = of(root, count);
-    const auto run = [&](std::span<const T> in, std::span<T> out) { hccl::broadcast<T, A>(comm_, in, out, root); };
+    const auto run = [&](std::span<const T> in, std::span<T> out) {
+      hccl::broadcast<T, A>(comm_, in, out, root);
+    };
     begin("broadcast", A::name, count, root);
     run(input(count), output(count));
     expect_input(count);
@@ -246,8 +250,8 @@ void check_matrix(int ranks, Run&& run) {
   run(ranks, [&](hccl::communicator<Net>& comm) {
     comm.set_timeout(std::chrono::seconds(60));
     CollectiveChecks<T, Net> checks(comm, world);
-    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{2}, n - 1, n, n + 1,
-                                    std::size_t{1000}, large}) {
+    for (const std::size_t count :
+         {std::size_t{0}, std::size_t{1}, std::size_t{2}, n - 1, n, n + 1, std::size_t{1000}, large}) {
       for_each_algorithm([&]<class A>() { checks.template check<A>(count); });
     }
   });
@@ -257,7 +261,7 @@ void check_matrix(int ranks, Run&& run) {
 inline constexpr std::array rank_counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
 
 /// The elements of the matrix.
-#define HCCLPP_TEST_ELEMENTS                                                                            \
+#define HCCLPP_TEST_ELEMENTS                                                                     \
   float, double, std::int8_t, std::uint64_t, hccl::float16, hccl::bfloat16, std::complex<float>, \
       hccl_test::Matrix
 

@@ -28,6 +28,4 @@ TEST_CASE("a LocalTransport of its own is a world of one rank") {
   CHECK(alone.size() == 1);
 }
 
-TEST_CASE("a local world needs a rank") {
-  CHECK_THROWS_AS(hccl::LocalTransport::world(0), hccl::error);
-}
+TEST_CASE("a local world needs a rank") { CHECK_THROWS_AS(hccl::LocalTransport::world(0), hccl::error); }

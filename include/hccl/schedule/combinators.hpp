@@ -10,6 +10,7 @@
 #include <hccl/schedule/step.hpp>
 
 #include <concepts>
+#include <numeric>
 #include <string_view>
 #include <type_traits>
 
@@ -20,6 +21,21 @@ namespace detail {
 inline constexpr std::string_view reversed_word = "reversed";
 inline constexpr std::string_view then_word = "then";
 inline constexpr std::string_view pipelined_word = "pipelined";
+
+/// Emits a step of a schedule of `blocks` blocks for one in which each of them is cut in `all / blocks`.
+constexpr void refine(step s, int blocks, int all, auto&& emit) {
+  const int parts = all / blocks;
+  const block_set coarse = s.blocks;
+  if (coarse.stride == 1 || parts == 1) {
+    s.blocks = {coarse.first * parts, coarse.count * parts, coarse.stride};
+    emit(s);
+    return;
+  }
+  for (int k = 0; k < coarse.count; ++k) {
+    s.blocks = {coarse.at(k, blocks) * parts, parts};
+    emit(s);
+  }
+}
 
 /// Stands for any callable that takes steps, where only the signature matters.
 struct ignore_steps {
@@ -175,44 +191,49 @@ struct Then {
 
  private:
   static constexpr bool scatters = Offers<A, ReduceScatter> && Offers<B, AllGather>;
+  static constexpr bool composes = scatters || (Offers<A, Reduce> && Offers<B, Broadcast>);
   using First = std::conditional_t<scatters, ReduceScatter, Reduce>;
   using Second = std::conditional_t<scatters, AllGather, Broadcast>;
 
  public:
   static constexpr int rounds(const AllReduce&, const group& g)
-    requires(Offers<A, First> && Offers<B, Second>)
+    requires composes
   {
     return schedule_of<A, First>::rounds(First{}, g) + schedule_of<B, Second>::rounds(Second{}, g);
   }
 
+  /// So many that both halves can name theirs.
   static constexpr int blocks(const AllReduce&, const group& g)
-    requires(Offers<A, First> && Offers<B, Second>)
+    requires composes
   {
-    return blocks_of<schedule_of<A, First>>(First{}, g);
+    return std::lcm(blocks_of<schedule_of<A, First>>(First{}, g),
+                    blocks_of<schedule_of<B, Second>>(Second{}, g));
   }
 
   static constexpr bool keeps_order(const AllReduce&)
-    requires(Offers<A, First> && Offers<B, Second>)
+    requires composes
   {
     return hccl::keeps_order<schedule_of<A, First>, First>;
   }
 
-  static constexpr void steps(const AllReduce&, const group& g, int self, int round, auto&& emit)
-    requires(Offers<A, First> && Offers<B, Second>)
+  static constexpr void steps(const AllReduce& c, const group& g, int self, int round, auto&& emit)
+    requires composes
   {
-    using FirstSchedule = schedule_of<A, First>;
-    const int first_rounds = FirstSchedule::rounds(First{}, g);
+    using FirstHalf = schedule_of<A, First>;
+    using SecondHalf = schedule_of<B, Second>;
+    const int first_rounds = FirstHalf::rounds(First{}, g);
+    const int all = blocks(c, g);
     if (round < first_rounds) {  // partial results live in the output, which has room for all of them
-      FirstSchedule::steps(First{}, g, self, round, [&](step s) {
+      FirstHalf::steps(First{}, g, self, round, [&](step s) {
         if (s.from == place::scratch) s.from = place::output;
         if (s.to == place::scratch) s.to = place::output;
-        emit(s);
+        detail::refine(s, blocks_of<FirstHalf>(First{}, g), all, emit);
       });
     } else {
-      schedule_of<B, Second>::steps(Second{}, g, self, round - first_rounds, [&](step s) {
+      SecondHalf::steps(Second{}, g, self, round - first_rounds, [&](step s) {
         if (s.peer == self) return;  // the result of the first half is where it belongs
         if (s.from == place::input) s.from = place::output;
-        emit(s);
+        detail::refine(s, blocks_of<SecondHalf>(Second{}, g), all, emit);
       });
     }
   }

@@ -90,9 +90,9 @@ class symbolic_machine {
         read_(cells(), 0),
         written_(cells(), 0) {}
 
-  /// An expression over contributions: which ranks contributed, and a digest of the expression tree; empty if
-  /// digest is 0.
-  using value = std::vector<std::uint64_t>;  // words of the rank set, then the digest
+  /// An expression over contributions to a block: which ranks contributed, the block, and a digest of the
+  /// expression tree; empty if the digest is 0.
+  using value = std::vector<std::uint64_t>;  // words of the rank set, then the block, then the digest
 
   constexpr std::size_t cell(int rank, place where, int block) const {
     return (static_cast<std::size_t>(rank) * 3 + static_cast<std::size_t>(where)) *
@@ -100,15 +100,17 @@ class symbolic_machine {
            static_cast<std::size_t>(block);
   }
 
-  constexpr value contribution(int rank) const {
+  constexpr value contribution(int rank, int block) const {
     value v(stride(), 0);
+    v[words()] = static_cast<std::uint64_t>(block);
     v[static_cast<std::size_t>(rank) / 64] |= std::uint64_t{1} << (rank % 64);
     v.back() = scramble(static_cast<std::uint64_t>(rank) + 1);
     return v;
   }
 
-  constexpr value everything() const {
+  constexpr value everything(int block) const {
     value v(stride(), 0);
+    v[words()] = static_cast<std::uint64_t>(block);
     for (int r = 0; r < ranks_; ++r) v[static_cast<std::size_t>(r) / 64] |= std::uint64_t{1} << (r % 64);
     return v;
   }
@@ -124,7 +126,8 @@ class symbolic_machine {
 
   static constexpr bool empty(const value& v) { return v.back() == 0; }
 
-  static constexpr bool same_contributors(const value& a, const value& b) {
+  /// The same contributors to the same block.
+  static constexpr bool same_contents(const value& a, const value& b) {
     for (std::size_t i = 0; i + 1 < a.size(); ++i) {
       if (a[i] != b[i]) return false;
     }
@@ -133,11 +136,12 @@ class symbolic_machine {
 
   /// Computes op(left, right) into `left`.
   constexpr fault combine(value& left, const value& right) const {
-    for (std::size_t i = 0; i + 1 < left.size(); ++i) {
+    if (left[words()] != right[words()]) return fault::wrong_result;
+    for (std::size_t i = 0; i < words(); ++i) {
       if ((left[i] & right[i]) != 0) return fault::contributed_twice;
     }
     if (ordered_ && highest(left) > lowest(right)) return fault::out_of_order;
-    for (std::size_t i = 0; i + 1 < left.size(); ++i) left[i] |= right[i];
+    for (std::size_t i = 0; i < words(); ++i) left[i] |= right[i];
     left.back() = scramble(left.back() * 3 + right.back() * 5 + 7);
     return fault::none;
   }
@@ -182,7 +186,8 @@ class symbolic_machine {
   constexpr std::size_t cells() const {
     return static_cast<std::size_t>(ranks_) * 3 * static_cast<std::size_t>(blocks_);
   }
-  constexpr std::size_t stride() const { return static_cast<std::size_t>(words_) + 1; }
+  constexpr std::size_t words() const { return static_cast<std::size_t>(words_); }
+  constexpr std::size_t stride() const { return words() + 2; }
 
   static constexpr std::uint64_t scramble(std::uint64_t x) {  // splitmix64 (Steele, Lea, Flood, OOPSLA 2014)
     x += 0x9e3779b97f4a7c15u;
@@ -191,15 +196,15 @@ class symbolic_machine {
     return (x ^ (x >> 31)) | 1u;
   }
 
-  static constexpr int lowest(const value& v) {
-    for (std::size_t i = 0; i + 1 < v.size(); ++i) {
+  constexpr int lowest(const value& v) const {
+    for (std::size_t i = 0; i < words(); ++i) {
       if (v[i] != 0) return static_cast<int>(i) * 64 + std::countr_zero(v[i]);
     }
     return -1;
   }
 
-  static constexpr int highest(const value& v) {
-    for (std::size_t i = v.size() - 1; i-- > 0;) {
+  constexpr int highest(const value& v) const {
+    for (std::size_t i = words(); i-- > 0;) {
       if (v[i] != 0) return static_cast<int>(i) * 64 + 63 - std::countl_zero(v[i]);
     }
     return -1;
@@ -274,9 +279,9 @@ class proof {
 
   constexpr symbolic_machine::value expected(int rank, int block) const {
     if constexpr (std::same_as<C, AllGather> || std::same_as<C, Broadcast>) {
-      return machine_.contribution(contributor(rank, block));
+      return machine_.contribution(contributor(rank, block), block);
     } else {
-      return machine_.everything();
+      return machine_.everything(block);
     }
   }
 
@@ -285,7 +290,7 @@ class proof {
       for (int block = 0; block < blocks_; ++block) {
         if (!held(place::input, rank, block)) continue;
         machine_.store(machine_.cell(rank, place::input, block),
-                       machine_.contribution(contributor(rank, block)));
+                       machine_.contribution(contributor(rank, block), block));
       }
     }
   }
@@ -399,7 +404,7 @@ class proof {
         if (!held(place::output, rank, block)) continue;
         const auto result = machine_.load(cell(rank, place::output, block));
         if (symbolic_machine::empty(result) ||
-            !symbolic_machine::same_contributors(result, expected(rank, block))) {
+            !symbolic_machine::same_contents(result, expected(rank, block))) {
           fail(fault::wrong_result, rank, block);
           return;
         }
