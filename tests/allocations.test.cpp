@@ -16,10 +16,14 @@ namespace {
 
 thread_local std::size_t allocations = 0;
 
-void* allocate(std::size_t size, std::size_t alignment) {
+void* try_to_allocate(std::size_t size, std::size_t alignment) noexcept {
   ++allocations;
   const std::size_t padded = (size + alignment) / alignment * alignment;  // not zero, a multiple
-  if (void* const memory = std::aligned_alloc(alignment, padded)) return memory;
+  return std::aligned_alloc(alignment, padded);
+}
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (void* const memory = try_to_allocate(size, alignment)) return memory;
   throw std::bad_alloc();
 }
 
@@ -29,11 +33,18 @@ void* allocate(std::size_t size, std::size_t alignment) {
 }  // namespace
 
 void* operator new(std::size_t size) { return allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
+// Those of a sanitizer would not call the first.
+void* operator new[](std::size_t size) { return operator new(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return try_to_allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
 
