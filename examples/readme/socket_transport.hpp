@@ -72,7 +72,7 @@ class SocketWorld {
 
   void check() {
     const std::lock_guard lock(mutex_);
-    if (reason_) throw hccl::error(hccl::errc::aborted, reason_->what(), reason_->failed_rank());
+    if (reason_) throw hccl::error(*reason_);
   }
 
  private:
@@ -102,6 +102,7 @@ class SocketTransport {
     for (int peer = 0; peer < size(); ++peer) {
       lanes_.push_back({peer, peer == rank ? Descriptor() : world_->fetch(channel, rank, peer), {}, {}});
     }
+    watched_.reserve(lanes_.size());  // all sockets but its own, and the alarm
   }
 
   int rank() const { return rank_; }

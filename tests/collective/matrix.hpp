@@ -244,8 +244,8 @@ class CollectiveChecks {
 template <class T, class Net, class Run>
 void check_matrix(int ranks, Run&& run) {
   const auto n = static_cast<std::size_t>(ranks);
-  constexpr std::size_t large = 65537, most_bytes = 5'000'000;
-  const bool gathers_large = n * large * sizeof(T) <= most_bytes;  // else the memory of all ranks is too much
+  constexpr std::size_t large = 65537;
+  const bool gathers_large = ranks < 16 || sizeof(T) <= 2;  // a rank then has 5 MB at most
   const Reference<T> world(ranks, gathers_large ? n * large : large);
   run(ranks, [&](hccl::communicator<Net>& comm) {
     comm.set_timeout(std::chrono::seconds(60));

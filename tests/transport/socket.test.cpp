@@ -4,6 +4,7 @@
 
 #include "../../examples/readme/socket_transport.hpp"
 #include "test.hpp"
+#include "transport_conformance.hpp"
 
 #include <hccl/collectives.hpp>
 
@@ -65,7 +66,18 @@ std::size_t wrong_sums(Comm& comm, std::size_t count) {
   return wrong;
 }
 
+struct SocketHarness {
+  static std::vector<SocketTransport> make(int ranks) {
+    const auto world = std::make_shared<SocketWorld>(ranks);
+    std::vector<SocketTransport> transports;
+    for (int rank = 0; rank < ranks; ++rank) transports.emplace_back(world, rank);
+    return transports;
+  }
+};
+
 }  // namespace
+
+TEST_CASE("SocketTransport conforms") { hccl_test::check_conformance<SocketHarness>(); }
 
 TEST_CASE("SocketTransport carries every algorithm") {
   const int ranks = GENERATE(1, 2, 3, 5);

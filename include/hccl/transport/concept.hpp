@@ -83,16 +83,16 @@ template <class T>
 concept ByteReceiver = requires(T& t, int peer, sink& in) { t.receive(peer, in); };
 
 /// `progress(d)` moves what can be moved and blocks at most until `d` when nothing can; returns whether
-/// anything moved, and false once `d` has passed. Throws `peer_lost` (with the rank) when a peer that is
-/// waited for has gone, `aborted` after `abort`.
+/// anything moved, and false once `d` has passed. Throws `peer_lost` (with the rank) when a peer that is waited
+/// for has gone, and after `abort` an error that tells why.
 template <class T>
 concept Progressing = requires(T& t, deadline d) {
   { t.progress(d) } -> std::same_as<bool>;
 };
 
 /// `abort(why)` may be called from any thread, at any time and repeatedly. It ends this transport and all its
-/// channels: `progress` is woken here and on the peers and throws an error of the kind and failed rank of
-/// `why`; afterwards they only fail.
+/// channels: `progress` is woken here and on the peers, where it throws an error of the kind and failed rank of
+/// `why`; here it may be `aborted`. Afterwards they only fail.
 template <class T>
 concept Abortable = requires(T& t, const error& why) {
   { t.abort(why) } noexcept;
