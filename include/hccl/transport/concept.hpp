@@ -49,9 +49,6 @@ class sink {
   sink& operator=(const sink&) = default;
   ~sink() = default;
 
-  /// Changes what is still to come, for a sink that learns the length from the message itself.
-  void expect(std::size_t remaining) { remaining_ = remaining; }
-
  private:
   virtual void take(std::span<const std::byte> chunk) = 0;
   virtual void placed(std::size_t) {}

@@ -141,8 +141,8 @@ class LocalTransport {
     moved |= posted > 0;
     moved |= std::erase_if(lent_, [](const loan& l) { return l.through->taken(l.ticket); }) > 0;
 
-    busy_.assign(static_cast<std::size_t>(size()),
-                 false);  // peers with an earlier arrival that is not complete
+    // A peer with an earlier arrival that is not complete is busy.
+    busy_.assign(static_cast<std::size_t>(size()), false);
     for (arrival& a : waiting_) {
       if (busy_[static_cast<std::size_t>(a.peer)]) continue;
       if (drain(a)) moved = true;
