@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,6 +45,20 @@ void join(const hccl::connect_options& options) {
 std::string at(const Outcome& outcome) {
   return hccl::detail::host_name() + ":" + std::to_string(outcome.pid);
 }
+
+/// A store at which the others can act between two words of this rank.
+struct HesitantStore {
+  hccl::TcpStore store;
+  std::chrono::milliseconds pause;
+
+  void set(const std::string& key, const std::string& value) { store.set(key, value); }
+  std::optional<std::string> get(const std::string& key) { return store.get(key); }
+  std::string claim(const std::string& key, const std::string& value) {
+    auto standing = store.claim(key, value);
+    std::this_thread::sleep_for(pause);
+    return standing;
+  }
+};
 
 struct Variable {
   Variable(const char* variable, const char* value) : name(variable) { ::setenv(name, value, 1); }
@@ -154,6 +169,27 @@ TEST_CASE("world sizes that differ are named with both processes, on every rank"
   }
 }
 
+TEST_CASE("world sizes that differ are named by a rank that takes its time") {
+  hccl::TcpStoreServer server;
+  const int sizes[] = {3, 4, 3};
+  std::vector<std::string> errors(3);
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < 3; ++rank) {
+    ranks.emplace_back([&, rank, &text = errors[static_cast<std::size_t>(rank)]] {
+      const auto until = deadline::after(4s);
+      HesitantStore store{hccl::TcpStore(server.address(), until), rank == 1 ? 200ms : 0ms};
+      const hccl::launch_info me{.rank = rank, .size = sizes[rank]};
+      try {
+        hccl::detail::rendezvous(store, me, "nowhere", until).meet();
+      } catch (const error& e) {
+        text = e.what();
+      }
+    });
+  }
+  for (auto& rank : ranks) rank.join();
+  for (const auto& text : errors) CHECK(contains(text, "the world sizes differ"));
+}
+
 TEST_CASE("ranks that do not come are named at the deadline, on every rank") {
   SECTION("rank 0 is there") {
     const auto store = fresh_store();
@@ -207,7 +243,7 @@ TEST_CASE("ten jobs start at the same time") {
 TEST_CASE("signals that interrupt system calls change nothing") {
   const auto store = fresh_store();
   const auto outcomes = forked(2, [&](int rank) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) {};  // without SA_RESTART
     ::sigaction(SIGALRM, &action, nullptr);
     const itimerval every_millisecond{{0, 1000}, {0, 1000}};

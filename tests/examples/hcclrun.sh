@@ -32,7 +32,7 @@ expect 2 'no program is given' "$hcclrun" -n 2
 expect 105 'Value 0 not in range' "$hcclrun" -n 0 true
 
 # A signal to the launcher reaches the ranks.
-expect 3 '[0] stopped' timeout --signal INT --preserve-status 1 \
+expect 3 '[0] stopped' timeout --foreground --signal INT --preserve-status 1 \
   "$hcclrun" -n 1 sh -c 'trap "echo stopped; exit 3" INT; while :; do sleep 0.1; done'
 
 # A launcher that is killed takes its ranks along.

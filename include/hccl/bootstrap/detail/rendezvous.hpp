@@ -72,13 +72,13 @@ class rendezvous {
     }
     const auto claim = concat(process_name(), ' ', address_);
     for (;; ++round_) {
+      compare_size();  // first: rank 0 takes a claimed rank for one that agrees
       const auto standing = store_.claim(key(concat("rank/", me_.rank)), claim);
       if (standing == claim) break;
       if (store_.get(key("world"))) continue;
       fault(errc::bootstrap_failed, concat("two processes are rank ", me_.rank, ": ",
                                            standing.substr(0, standing.find(' ')), " and ", process_name()));
     }
-    compare_size();
   }
 
   void compare_size() {
