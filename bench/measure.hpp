@@ -50,7 +50,7 @@ template <class C>
 double bus_factor(int ranks) {
   const double others = static_cast<double>(ranks - 1) / ranks;
   if constexpr (std::same_as<C, hccl::AllReduce>) return 2 * others;
-  return hccl::Owned<C> ? others : 1;
+  return hccl::Shared<C> ? others : 1;
 }
 
 /// Returns the seconds that the slowest rank took in each round.

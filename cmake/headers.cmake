@@ -3,23 +3,51 @@
 set(HCCLPP_CORE_HEADERS
   hccl/collectives.hpp
   hccl/version.hpp
+  hccl/algorithm/ahc.hpp
+  hccl/algorithm/algorithms.hpp
   hccl/algorithm/auto.hpp
   hccl/algorithm/binomial_tree.hpp
+  hccl/algorithm/bruck.hpp
   hccl/algorithm/choice.hpp
   hccl/algorithm/concept.hpp
+  hccl/algorithm/double_binary_tree.hpp
   hccl/algorithm/mesh.hpp
+  hccl/algorithm/nhr.hpp
+  hccl/algorithm/nonuniform_bruck.hpp
   hccl/algorithm/one_shot_mesh.hpp
+  hccl/algorithm/pairwise.hpp
+  hccl/algorithm/parallel_aggregated_trees.hpp
+  hccl/algorithm/pipeline.hpp
+  hccl/algorithm/recursive_doubling.hpp
   hccl/algorithm/recursive_halving_doubling.hpp
   hccl/algorithm/reproducible.hpp
   hccl/algorithm/ring.hpp
+  hccl/algorithm/star.hpp
+  hccl/algorithm/swing.hpp
+  hccl/algorithm/detail/fold.hpp
+  hccl/algorithm/detail/halving.hpp
+  hccl/algorithm/detail/offset_trees.hpp
+  hccl/bootstrap/run_local.hpp
   hccl/collective/allgather.hpp
+  hccl/collective/allgatherv.hpp
   hccl/collective/allreduce.hpp
+  hccl/collective/alltoall.hpp
+  hccl/collective/alltoallv.hpp
   hccl/collective/barrier.hpp
+  hccl/collective/batch_send_recv.hpp
   hccl/collective/broadcast.hpp
   hccl/collective/communicator.hpp
+  hccl/collective/exscan.hpp
+  hccl/collective/gather.hpp
+  hccl/collective/gatherv.hpp
   hccl/collective/reduce.hpp
   hccl/collective/reduce_scatter.hpp
+  hccl/collective/reduce_scatterv.hpp
+  hccl/collective/scan.hpp
+  hccl/collective/scatter.hpp
+  hccl/collective/scatterv.hpp
   hccl/collective/send_recv.hpp
+  hccl/collective/shares.hpp
   hccl/collective/detail/arguments.hpp
   hccl/collective/detail/execute.hpp
   hccl/core/bfloat16.hpp
@@ -59,9 +87,13 @@ set(HCCLPP_CORE_HEADERS
   hccl/schedule/combinators.hpp
   hccl/schedule/cost.hpp
   hccl/schedule/group.hpp
+  hccl/schedule/hierarchical.hpp
   hccl/schedule/step.hpp
+  hccl/schedule/topology.hpp
   hccl/schedule/verify.hpp
   hccl/schedule/view.hpp
+  hccl/schedule/detail/embed.hpp
+  hccl/schedule/detail/planes.hpp
   hccl/transport/concept.hpp
   hccl/transport/local.hpp
   hccl/transport/detail/local_world.hpp
@@ -72,7 +104,6 @@ set(HCCLPP_TCP_HEADERS
   hccl/bootstrap/file_store.hpp
   hccl/bootstrap/launch.hpp
   hccl/bootstrap/open_store.hpp
-  hccl/bootstrap/run_local.hpp
   hccl/bootstrap/run_processes.hpp
   hccl/bootstrap/store.hpp
   hccl/bootstrap/tcp_store.hpp

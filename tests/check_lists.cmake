@@ -28,7 +28,8 @@ function(check_umbrella umbrella)
     endforeach()
   endforeach()
 endfunction()
-check_umbrella(collectives.hpp algorithm collective)
+check_umbrella(collectives.hpp collective)
+check_umbrella(algorithm/algorithms.hpp algorithm)
 check_umbrella(reduction/reductions.hpp reduction)
 
 # Each test file is built.

@@ -75,7 +75,7 @@ void learn(hccl::communicator<Net>& comm, Network& network, const Settings& sett
 
       // One allreduce: every rank gets the gradients of the whole batch.
       communication.time([&] {
-        hccl::with_algorithm(settings.algorithm, [&]<class Algorithm>() {
+        hccl::with_algorithm<hccl::AllReduce>(settings.algorithm, [&]<class Algorithm>() {
           hccl::allreduce<float, hccl::Sum, Algorithm>(comm, gradients);
         });
       });

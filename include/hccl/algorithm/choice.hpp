@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How Auto chooses, and how a name becomes an algorithm.
+// How Auto chooses.
 
-#include <hccl/algorithm/auto.hpp>
 #include <hccl/algorithm/binomial_tree.hpp>
+#include <hccl/algorithm/bruck.hpp>
 #include <hccl/algorithm/mesh.hpp>
+#include <hccl/algorithm/nhr.hpp>
 #include <hccl/algorithm/one_shot_mesh.hpp>
+#include <hccl/algorithm/pairwise.hpp>
+#include <hccl/algorithm/pipeline.hpp>
+#include <hccl/algorithm/recursive_doubling.hpp>
 #include <hccl/algorithm/recursive_halving_doubling.hpp>
-#include <hccl/algorithm/reproducible.hpp>
 #include <hccl/algorithm/ring.hpp>
-#include <hccl/core/error.hpp>
 #include <hccl/core/link_model.hpp>
 #include <hccl/schedule/cost.hpp>
 #include <hccl/schedule/view.hpp>
@@ -19,34 +21,16 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
 namespace hccl::inline v0 {
 
-/// Calls `f.template operator()<A>()` with the algorithm of that name: "auto", "ring", "mesh",
-/// "one_shot_mesh", "recursive_halving_doubling", "binomial_tree" or "reproducible". Throws
-/// `invalid_argument` for another name.
-template <class F>
-decltype(auto) with_algorithm(std::string_view name, F&& f) {
-  if (name == Auto::name) return f.template operator()<Auto>();
-  if (name == Ring::name) return f.template operator()<Ring>();
-  if (name == Mesh::name) return f.template operator()<Mesh>();
-  if (name == OneShotMesh::name) return f.template operator()<OneShotMesh>();
-  if (name == RecursiveHalvingDoubling::name) return f.template operator()<RecursiveHalvingDoubling>();
-  if (name == BinomialTree::name) return f.template operator()<BinomialTree>();
-  if (name == Reproducible::name) return f.template operator()<Reproducible>();
-  throw error(errc::invalid_argument,
-              detail::concat("there is no algorithm \"", name,
-                             "\"; expected auto, ring, mesh, one_shot_mesh, recursive_halving_doubling, "
-                             "binomial_tree or reproducible"));
-}
-
 namespace detail {
 
 /// Among these Auto chooses; of equal prices the first wins.
-using candidates = std::tuple<Mesh, OneShotMesh, RecursiveHalvingDoubling, Ring, BinomialTree>;
+using candidates = std::tuple<Mesh, OneShotMesh, RecursiveDoubling, RecursiveHalvingDoubling, NHR, Ring,
+                              BinomialTree, Bruck, Pairwise, Pipeline>;
 
 /// The prices of all candidates for each collective of a communicator, found when first asked for.
 class choice_cache {
@@ -91,10 +75,10 @@ class choice_cache {
     return all;
   }
 
-  std::tuple<std::optional<prices<AllReduce>>, std::optional<prices<ReduceScatter>>,
-             std::optional<prices<AllGather>>, std::optional<prices<Broadcast>>,
-             std::optional<prices<Reduce>>>
-      known_;
+  template <class... Cs>
+  static std::tuple<std::optional<prices<Cs>>...> unknown(const std::tuple<Cs...>*);
+
+  decltype(unknown(static_cast<const collectives*>(nullptr))) known_;
 };
 
 }  // namespace detail

@@ -8,22 +8,30 @@
 
 #include <concepts>
 #include <string_view>
+#include <tuple>
 
 namespace hccl::inline v0 {
+
+namespace detail {
+
+template <class A, class... Cs>
+consteval bool offers_any(const std::tuple<Cs...>*) {
+  return (Offers<A, Cs> || ...);
+}
+
+}  // namespace detail
 
 /// A named policy: `Auto`, or an empty type with a schedule for at least one collective.
 ///
 /// For a collective tag C it has `static constexpr int rounds(C, const group&)` and
 /// `static constexpr void steps(C, const group&, int self, int round, auto&& emit)`, which calls `emit(step)`
-/// for each step of rank `self` in that round. Optional: `blocks(C, group)` (else one block a rank) and
-/// `keeps_order(C)` (else false). Other collectives are derived, see `schedule_of`. Check your own with
+/// for each step of rank `self` in that round. Optional: `blocks(C, group)` (else one block a rank),
+/// `keeps_order(C)` and `needs_scratch` (else false). Other collectives are derived, see `schedule_of`. Check your own with
 /// `verify`; docs/write-your-own-algorithm.md shows one.
 template <class A>
-concept Algorithm =
-    requires {
-      { A::name } -> std::convertible_to<std::string_view>;
-    } && (std::same_as<A, Auto> || Offers<A, AllReduce> || Offers<A, ReduceScatter> || Offers<A, AllGather> ||
-          Offers<A, Broadcast> || Offers<A, Reduce>);
+concept Algorithm = requires {
+  { A::name } -> std::convertible_to<std::string_view>;
+} && (std::same_as<A, Auto> || detail::offers_any<A>(static_cast<const collectives*>(nullptr)));
 
 /// Fails to compile, with a sentence, unless algorithm A can do the collective C with a reduction that
 /// commutes or does not.

@@ -27,13 +27,23 @@ constexpr void reduce_around(const group& g, int self, block_set blocks, place t
   }
 }
 
+/// Emits the reduce of one block in one round: the root takes the contributions of all others at once.
+constexpr void reduce_at_root(const Reduce& c, const group& g, int self, auto&& emit) {
+  if (self == c.root) {
+    reduce_around(g, self, {}, place::output, emit);
+  } else {
+    emit(send_step(c.root, {}, place::input));
+  }
+}
+
 }  // namespace detail
 
 /// The full mesh, in two shots: reduce-scatter, in which each rank gets its block from all ranks at once,
 /// then allgather.
 ///
-/// One round for reduce-scatter and for allgather, two for the others; (p-1)/p of the vector sent per rank
-/// and round, in p - 1 messages. For fully connected devices and middle sizes. Rank order is kept.
+/// One round for reduce-scatter, allgather, scatter, gather and all-to-all, two for the others; (p-1)/p of the
+/// vector sent per rank and round, in p - 1 messages. For fully connected devices and middle sizes. Rank order is
+/// kept.
 struct Mesh {
   static constexpr std::string_view name = "mesh";
 
@@ -49,23 +59,23 @@ struct Mesh {
     detail::reduce_around(g, self, {self}, place::output, emit);
   }
 
-  static constexpr int rounds(const Reduce&, const group&) { return 2; }
+  static constexpr int rounds(const Scatter&, const group&) { return 1; }
 
-  static constexpr void steps(const Reduce& c, const group& g, int self, int round, auto&& emit) {
-    const bool is_root = self == c.root;
-    if (round == 0) {
-      steps(ReduceScatter{}, g, self, 0, [&](step s) {
-        if (!is_root && s.from == place::output) s.from = place::scratch;
-        if (!is_root && s.to == place::output) s.to = place::scratch;
-        emit(s);
-      });
-    } else if (!is_root) {
-      emit(send_step(c.root, {self}, place::scratch));
-    } else {
-      for (int distance = 1; distance < g.size(); ++distance) {
-        const int peer = g.wrap(self + distance);
-        emit(receive_step(peer, {peer}, place::output));
-      }
+  static constexpr void steps(const Scatter& c, const group& g, int self, int, auto&& emit) {
+    for (int distance = 0; self == c.root && distance < g.size(); ++distance) {
+      const int peer = g.wrap(self + distance);
+      emit(send_step(peer, {peer}, place::input));
+    }
+    emit(receive_step(c.root, {self}, place::output));
+  }
+
+  static constexpr int rounds(const AllToAllV&, const group&) { return 1; }
+
+  static constexpr void steps(const AllToAllV&, const group& g, int self, int, auto&& emit) {
+    for (int distance = 0; distance < g.size(); ++distance) {
+      const int to = g.wrap(self + distance), from = g.wrap(self - distance);
+      emit(send_step(to, {to}, place::input));
+      emit(receive_step(from, {from}, place::output));
     }
   }
 };

@@ -51,11 +51,7 @@ struct OneShotMesh {
   static constexpr int rounds(const Reduce&, const group&) { return 1; }
 
   static constexpr void steps(const Reduce& c, const group& g, int self, int, auto&& emit) {
-    if (self == c.root) {
-      detail::reduce_around(g, self, {}, place::output, emit);
-    } else {
-      emit(send_step(c.root, {}, place::input));
-    }
+    detail::reduce_at_root(c, g, self, emit);
   }
 
   static constexpr int rounds(const ReduceScatter&, const group&) { return 1; }

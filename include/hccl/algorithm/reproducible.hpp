@@ -20,6 +20,9 @@ namespace hccl::inline v0 {
 struct Reproducible {
   static constexpr std::string_view name = "reproducible";
 
+  static constexpr bool needs_scratch =
+      true;  // rank 0's contribution comes first, before this rank's is read
+
   static constexpr bool keeps_order(const auto&) { return true; }
 
   static constexpr int rounds(const ReduceScatter&, const group&) { return 2; }

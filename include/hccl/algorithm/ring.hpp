@@ -15,9 +15,10 @@ namespace hccl::inline v0 {
 /// complete at rank b.
 ///
 /// Reduce-scatter takes p - 1 rounds and sends (p-1)/p of the vector per rank; allgather is its mirror image,
-/// allreduce both. Reduce passes p blocks along the chain that ends at the root, one behind the other: 2p - 2
-/// rounds of n/p; broadcast is its mirror image. Optimal in bytes, linear in latency: for large vectors.
-/// Contributions are combined in the order of travel, which wraps around, so the reduction must commute.
+/// allreduce both. Scatter passes blocks along the chain that begins at the root, the farthest first, in p - 1
+/// rounds of n/p; gather is its mirror image. Reduce and broadcast are made of these. Optimal in bytes, linear in
+/// latency: for large vectors. Contributions are combined in the order of travel, which wraps around, so the
+/// reduction must commute.
 ///
 /// Source: P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
 /// JPDC 2009.
@@ -34,19 +35,23 @@ struct Ring {
                            coming == self ? place::output : place::scratch));
   }
 
-  static constexpr int rounds(const Reduce&, const group& g) { return 2 * g.size() - 2; }
+  static constexpr int rounds(const Scatter&, const group& g) { return g.size() - 1; }
 
-  static constexpr void steps(const Reduce& c, const group& g, int self, int round, auto&& emit) {
-    const int position = g.wrap(self - c.root - 1);  // along the chain that ends at the root
-    const bool is_root = self == c.root;
-    const int leaving = round - position;  // block b leaves position i in round i + b
-    const int coming = round - position + 1;
-    if (!is_root && 0 <= leaving && leaving < g.size()) {
-      emit(send_step(g.wrap(self + 1), {leaving}, position == 0 ? place::input : place::scratch));
+  static constexpr void steps(const Scatter& c, const group& g, int self, int round, auto&& emit) {
+    const int position = g.wrap(self - c.root);  // along the chain that begins at the root
+    const int leaving =
+        g.size() - 1 - round + position;  // the position whose block goes on, the farthest first
+    const auto block = [&](int of_position) { return block_set{g.wrap(c.root + of_position)}; };
+    if (position < leaving && leaving < g.size()) {
+      emit(send_step(g.wrap(self + 1), block(leaving), position == 0 ? place::input : place::scratch));
     }
-    if (position > 0 && 0 <= coming && coming < g.size()) {
-      emit(reduce_front_step(g.wrap(self - 1), {coming}, place::input,
-                             is_root ? place::output : place::scratch));
+    if (0 < position && position <= leaving - 1 && leaving - 1 < g.size()) {
+      emit(receive_step(g.wrap(self - 1), block(leaving - 1),
+                        leaving - 1 == position ? place::output : place::scratch));
+    }
+    if (position == 0 && round == 0) {
+      emit(send_step(self, {self}, place::input));
+      emit(receive_step(self, {self}, place::output));
     }
   }
 };

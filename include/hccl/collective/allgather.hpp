@@ -29,7 +29,8 @@ void allgather(communicator<Net>& comm, In&& in, Out&& out) {
     arguments.in_place_or_apart(input, output, comm.rank() * static_cast<std::ptrdiff_t>(input.size()));
   };
   detail::operate<Net>(comm, AllGather::name, check, [&](auto& state) {
-    detail::move_elements<Algo>(state, AllGather{}, input, output, input.size(), output.size());
+    const auto parts = division::equal(comm.size(), input.size());
+    detail::move_elements<Algo>(state, AllGather{}, detail::transfer(input, output, parts, input.size()));
   });
 }
 

@@ -35,7 +35,8 @@ void allreduce(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
     arguments.in_place_or_apart(input, output);
   };
   detail::operate<Net>(comm, AllReduce::name, check, [&](auto& state) {
-    detail::reduce_elements<Algo>(state, AllReduce{}, input, output, input.size(), op);
+    const auto all = division::whole(input.size());
+    detail::reduce_elements<Algo>(state, AllReduce{}, detail::transfer(input, output, all, input.size()), op);
   });
 }
 

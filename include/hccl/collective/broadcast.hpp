@@ -32,7 +32,8 @@ void broadcast(communicator<Net>& comm, In&& in, Out&& out, int root = 0) {
     }
   };
   detail::operate<Net>(comm, Broadcast::name, check, [&](auto& state) {
-    detail::move_elements<Algo>(state, Broadcast{root}, input, output, output.size(), output.size());
+    const auto all = division::whole(output.size());
+    detail::move_elements<Algo>(state, Broadcast{root}, detail::transfer(input, output, all, output.size()));
   });
 }
 

@@ -11,22 +11,35 @@
 #include <hccl/engine/point_to_point.hpp>
 #include <hccl/engine/run.hpp>
 #include <hccl/engine/scratch.hpp>
+#include <hccl/schedule/topology.hpp>
 #include <hccl/transport/concept.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace hccl::inline v0 {
 
 namespace detail {
 
 struct access;
+
+/// A digest of hosts, 0 of none.
+inline std::uint32_t digest(const topology& hosts) {
+  std::uint32_t sum = 0;
+  for (const auto& level : hosts.bounds()) {
+    for (const int bound : level) sum = (sum ^ static_cast<std::uint32_t>(bound)) * 16777619u + 1;
+  }
+  return sum;
+}
 
 /// What a communicator owns.
 template <Transport Net>
@@ -42,7 +55,11 @@ struct communicator_state {
   detail::engine engine;
   scratch accumulators;
   mailbox mail;
+  std::vector<parcel> parcels;  // of one batch
+  topology hosts;
+  std::uint32_t hosts_digest = 0;
   choice_cache choices;
+  std::array<std::vector<std::size_t>, 4> lists;  // of sizes and offsets, of one call
 };
 
 }  // namespace detail
@@ -70,6 +87,21 @@ class communicator {
   /// agreement between ranks.
   std::chrono::nanoseconds timeout() const { return state_->timeout; }
   void set_timeout(std::chrono::nanoseconds timeout) { state_->timeout = timeout; }
+
+  /// The hosts that ranks share, which `Hierarchical` and `Auto` go by: one host unless set. The same on all ranks.
+  /// Throws `invalid_argument` for another number of ranks.
+  const hccl::topology& hosts() const { return state_->hosts; }
+  void set_hosts(hccl::topology hosts) {
+    if (!hosts.bounds().empty() && hosts.size() != size()) {
+      throw error(errc::invalid_argument,
+                  detail::concat("rank ", rank(), ": set_hosts: the hosts have ", hosts.size(),
+                                 " ranks, expected ", size()),
+                  rank());
+    }
+    state_->hosts = std::move(hosts);
+    state_->hosts_digest = detail::digest(state_->hosts);
+    state_->choices = {};
+  }
 
   /// Ends what this communicator does on all ranks: waiters here and on the peers throw `aborted`. From any
   /// thread.

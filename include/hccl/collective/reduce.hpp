@@ -32,7 +32,9 @@ void reduce(communicator<Net>& comm, In&& in, Out&& out, int root = 0, Op op = {
     }
   };
   detail::operate<Net>(comm, Reduce::name, check, [&](auto& state) {
-    detail::reduce_elements<Algo>(state, Reduce{root}, input, output, input.size(), op);
+    const auto all = division::whole(input.size());
+    detail::reduce_elements<Algo>(state, Reduce{root}, detail::transfer(input, output, all, input.size()),
+                                  op);
   });
 }
 

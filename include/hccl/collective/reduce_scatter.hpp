@@ -30,7 +30,9 @@ void reduce_scatter(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
     arguments.in_place_or_apart(input, output, -comm.rank() * static_cast<std::ptrdiff_t>(output.size()));
   };
   detail::operate<Net>(comm, ReduceScatter::name, check, [&](auto& state) {
-    detail::reduce_elements<Algo>(state, ReduceScatter{}, input, output, output.size(), op);
+    const auto parts = division::equal(comm.size(), output.size());
+    detail::reduce_elements<Algo>(state, ReduceScatter{},
+                                  detail::transfer(input, output, parts, output.size()), op);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -22,6 +23,16 @@ constexpr std::uint32_t digest(std::string_view name) {
   return hash;
 }
 
+/// A digest of sizes.
+constexpr std::uint32_t digest(std::span<const std::size_t> sizes) {
+  std::uint32_t hash = 2166136261u;
+  for (std::size_t size : sizes) {
+    for (int byte = 0; byte < 8; ++byte, size >>= 8)
+      hash = (hash ^ static_cast<unsigned char>(size)) * 16777619u;
+  }
+  return hash;
+}
+
 /// A collective call as this rank made it.
 struct call {
   std::uint32_t sequence = 0;  // of the communicator's collectives
@@ -30,7 +41,8 @@ struct call {
   std::string_view element{};
   std::string_view reduction{};  // empty where nothing is reduced
   std::size_t element_bytes = 1;
-  std::size_t count = 0;  // as the user gave it
+  std::size_t count = 0;    // as the user gave it
+  std::uint32_t shape = 0;  // digest of what else must agree: the sizes of shares, the hosts
   int root = 0;
 
   std::string text() const {
@@ -51,7 +63,7 @@ struct message_header {
   std::uint32_t element = 0;
   std::uint32_t element_bytes = 0;
   std::uint32_t reduction = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t shape = 0;
 
   message_header() = default;
   message_header(const call& c, std::size_t message_bytes)
@@ -63,7 +75,8 @@ struct message_header {
         algorithm(digest(c.algorithm)),
         element(digest(c.element)),
         element_bytes(static_cast<std::uint32_t>(c.element_bytes)),
-        reduction(digest(c.reduction)) {}
+        reduction(digest(c.reduction)),
+        shape(c.shape) {}
 };
 static_assert(std::is_trivially_copyable_v<message_header> && sizeof(message_header) == 48);
 
@@ -85,6 +98,7 @@ inline void check_agreement(const message_header& theirs, const call& c, std::si
   if (theirs.element != ours.element) differs("another element type", "", c.element);
   if (theirs.reduction != ours.reduction) differs("another reduction", "", c.reduction);
   if (theirs.root != ours.root) differs("root", theirs.root, ours.root);
+  if (theirs.shape != ours.shape) differs("other sizes of shares, or other hosts,", "", "its own");
   if (theirs.algorithm != ours.algorithm) differs("another algorithm", "", c.algorithm);
   if (theirs.bytes != ours.bytes) differs("a message of bytes", theirs.bytes, ours.bytes);
 }

@@ -47,6 +47,14 @@ struct envelope {
 };
 static_assert(std::is_trivially_copyable_v<envelope> && sizeof(envelope) == 24);
 
+/// One message to a rank, or from one.
+struct parcel {
+  bool is_sent;
+  int peer;
+  envelope head;              // of what is received: the tag, the element, and as many bytes as are expected
+  std::span<std::byte> data;  // of what is sent only read
+};
+
 /// Sends and receives tagged messages over a transport of their own. A message that arrives while another tag
 /// is asked for is held until its tag is; what is held is bounded.
 class mailbox {
@@ -58,8 +66,9 @@ class mailbox {
   template <Transport Net>
   void send(Net& net, const envelope& head, std::span<const std::byte> data, int peer, deadline until) {
     if (peer == net.rank()) return hold(peer, head, {data.begin(), data.end()}, net.rank());
+    outgoing_.clear();
     begin_send(net, head, data, peer);
-    finish_send(net, peer, until);
+    finish_sends(net, "send", until);
   }
 
   /// Receives the next message of `peer` with the tag of `wanted`; returns its size in bytes, at most
@@ -103,10 +112,38 @@ class mailbox {
       send(net, head, out, to, until);
       return receive(net, head, in, from, until);
     }
+    outgoing_.clear();
     begin_send(net, head, out, to);
     const std::size_t size = receive(net, head, in, from, until);
-    finish_send(net, to, until);
+    finish_sends(net, "sendrecv", until);
     return size;
+  }
+
+  /// Sends and receives many messages at once: no order among them can make ranks wait for each other.
+  template <Transport Net>
+  void exchange_all(Net& net, std::span<const parcel> parcels, deadline until) {
+    outgoing_.clear();
+    outgoing_.reserve(parcels.size());  // what the transport reads stays put
+    for (const parcel& p : parcels) {
+      if (!p.is_sent) continue;
+      if (p.peer == net.rank()) {
+        hold(p.peer, p.head, {p.data.begin(), p.data.end()}, net.rank());
+      } else {
+        begin_send(net, p.head, p.data, p.peer);
+      }
+    }
+    for (const parcel& p : parcels) {
+      if (p.is_sent) continue;
+      const std::size_t size = receive(net, p.head, p.data, p.peer, until);
+      if (size != p.data.size()) {
+        throw error(
+            errc::mismatch,
+            concat("rank ", net.rank(), ": batch_send_recv: rank ", p.peer, ", tag ", p.head.tag, ": sent ",
+                   size / p.head.element_bytes, " elements, expected ", p.data.size() / p.head.element_bytes),
+            p.peer);
+      }
+    }
+    finish_sends(net, "batch_send_recv", until);
   }
 
  private:
@@ -116,17 +153,25 @@ class mailbox {
     std::vector<std::byte> data;
   };
 
+  /// What the transport is sending.
+  struct outgoing {
+    int peer;
+    envelope head;
+    std::array<std::span<const std::byte>, 2> pieces;
+  };
+
   template <Transport Net>
   void begin_send(Net& net, const envelope& head, std::span<const std::byte> data, int peer) {
-    outgoing_ = head;
-    outgoing_pieces_ = {std::as_bytes(std::span(&outgoing_, 1)), data};
-    net.send(peer, outgoing_pieces_);
+    outgoing& o = outgoing_.emplace_back(peer, head);
+    o.pieces = {std::as_bytes(std::span(&o.head, 1)), data};
+    net.send(peer, o.pieces);
   }
 
   template <Transport Net>
-  void finish_send(Net& net, int peer, deadline until) {
+  void finish_sends(Net& net, std::string_view operation, deadline until) {
     while (net.sending()) {
-      if (!net.progress(until)) time_out("send to", net.rank(), peer, outgoing_.tag);
+      if (!net.progress(until))
+        time_out(operation, "to", net.rank(), outgoing_.front().peer, outgoing_.front().head.tag);
     }
   }
 
@@ -135,13 +180,16 @@ class mailbox {
     memory_sink in(data);
     net.receive(peer, in);
     while (in.remaining() > 0) {
-      if (!net.progress(until)) time_out("recv from", net.rank(), peer, wanted.tag);
+      if (!net.progress(until)) time_out("recv", "from", net.rank(), peer, wanted.tag);
     }
   }
 
-  [[noreturn]] static void time_out(std::string_view what, int self, int peer, std::int64_t tag) {
-    throw error(errc::timeout,
-                concat("rank ", self, ": ", what, " rank ", peer, ", tag ", tag, ": timed out"), peer);
+  [[noreturn]] static void time_out(std::string_view operation, std::string_view direction, int self,
+                                    int peer, std::int64_t tag) {
+    throw error(
+        errc::timeout,
+        concat("rank ", self, ": ", operation, ' ', direction, " rank ", peer, ", tag ", tag, ": timed out"),
+        peer);
   }
 
   static void check(const envelope& there, const envelope& here, std::size_t room, int self, int peer) {
@@ -175,8 +223,7 @@ class mailbox {
     held_.push_back({peer, head, std::move(data)});
   }
 
-  envelope outgoing_;
-  std::array<std::span<const std::byte>, 2> outgoing_pieces_;
+  std::vector<outgoing> outgoing_;  // does not grow while a transport reads it
   std::deque<message> held_;
   std::size_t held_bytes_ = 0;
 };

@@ -12,6 +12,8 @@
 #include <hccl/schedule/view.hpp>
 #include <hccl/transport/concept.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -20,26 +22,34 @@
 
 namespace hccl::inline v0::detail {
 
-/// The buffers of a call. A buffer that holds only this rank's share begins with it.
-struct buffers {
-  const std::byte* input = nullptr;
-  std::byte* output = nullptr;
-  bool input_is_share = false;
-  bool output_is_share = false;
+/// Memory and what it holds of a buffer that is divided.
+struct area {
+  const std::byte* data = nullptr;
+  division parts{};
+  std::size_t origin = 0;  // the element of the whole buffer with which it begins
+};
+
+/// The buffers of a call, and how scratch is divided.
+struct operands {
+  area input, output;
+  division scratch;
 };
 
 /// Runs one schedule after another over a transport, and keeps what memory that takes.
 class engine {
  public:
-  /// Runs `schedule` on this rank. `count` is the number of elements of a buffer of all blocks.
+  /// Runs `schedule` on this rank.
   /// Throws `timeout`, `peer_lost`, `aborted` or `mismatch`, or what the reduction throws; the outputs are
   /// then unspecified.
   template <Transport Net>
-  void run(Net& net, const schedule_view& schedule, const call& c, const buffers& user, std::size_t count,
+  void run(Net& net, const schedule_view& schedule, const call& c, const operands& user,
            const combiner& combine, deadline until) {
-    plan_ = {&schedule, layout(schedule, count), &c, user, combine, net.rank()};
+    const auto lay_out = [&](const division& parts) { return layout(parts, schedule.blocks()); };
+    plan_ = {&schedule, &c,
+             &user,     {lay_out(user.input.parts), lay_out(user.output.parts), lay_out(user.scratch)},
+             combine,   net.rank()};
     for (int round = 0; round < schedule.rounds(); ++round) {
-      gather(round, count);
+      gather(round);
       play(net, round, until);
     }
   }
@@ -47,9 +57,9 @@ class engine {
  private:
   struct plan {
     const schedule_view* schedule = nullptr;
-    layout where;
     const call* what = nullptr;
-    buffers user;
+    const operands* user = nullptr;
+    std::array<layout, 3> layouts;  // by place
     combiner combine;
     int self = 0;
   };
@@ -70,7 +80,7 @@ class engine {
 
   /// Collects the steps of a round. Nothing is sent before all are known, so that no vector moves under a
   /// transport.
-  void gather(int round, std::size_t count) {
+  void gather(int round) {
     sends_.clear();
     arrivals_.clear();
     headers_.clear();
@@ -79,7 +89,7 @@ class engine {
     sinks_.clear();
     plan_.schedule->steps(plan_.self, round, [&](const step& s) {
       if (s.from == place::scratch || s.to == place::scratch)
-        scratch_.reserve(count * plan_.what->element_bytes);
+        scratch_.reserve(plan_.user->scratch.size() * plan_.what->element_bytes);
       s.what == action::send ? add_send(s) : add_arrival(s);
     });
     std::size_t header = 0;
@@ -100,44 +110,48 @@ class engine {
   void add_send(const step& s) {
     const std::size_t first = pieces_.size();
     if (s.peer != plan_.self) {
-      headers_.emplace_back(*plan_.what, plan_.where.size(s.blocks) * plan_.what->element_bytes);
+      headers_.emplace_back(*plan_.what, layout_of(s.from).size(s.blocks) * plan_.what->element_bytes);
       pieces_.emplace_back();  // the header, once headers_ is complete
     }
-    plan_.where.for_each_extent(s.blocks, [&](extent e) { pieces_.emplace_back(read(s.from, e), bytes(e)); });
+    layout_of(s.from).for_each_extent(s.blocks,
+                                      [&](extent e) { pieces_.emplace_back(read(s.from, e), bytes(e)); });
     sends_.push_back({s, first, pieces_.size() - first});
   }
 
   void add_arrival(const step& s) {
     const std::size_t first = targets_.size();
     std::size_t sum = 0;
-    plan_.where.for_each_extent(s.blocks, [&](extent e) {
-      std::byte* to = const_cast<std::byte*>(read(s.to, e));
-      targets_.push_back({to, s.what == action::receive ? to : read(s.from, e), bytes(e)});
-      sum += bytes(e);
-    });
+    const auto add = [&](extent to, extent from) {
+      std::byte* const begin = const_cast<std::byte*>(read(s.to, to));
+      targets_.push_back({begin, s.what == action::receive ? begin : read(s.from, from), bytes(to)});
+      sum += bytes(to);
+    };
+    if (s.what == action::receive || s.from == s.to || plan_.user->scratch.is_regular()) {
+      layout_of(s.to).for_each_extent(s.blocks, [&](extent e) { add(e, e); });
+    } else {  // blocks that are adjacent in one place need not be so in the other
+      for (int k = 0; k < s.blocks.count; ++k) {
+        const int block = s.blocks.at(k, plan_.schedule->blocks());
+        const extent to = layout_of(s.to).block(block);
+        if (to.count > 0) add(to, layout_of(s.from).block(block));
+      }
+    }
     arrivals_.push_back({s, first, targets_.size() - first, sum});
   }
 
   std::size_t bytes(extent e) const { return e.count * plan_.what->element_bytes; }
 
+  const layout& layout_of(place where) const { return plan_.layouts[static_cast<std::size_t>(where)]; }
+
   /// The address of an extent in a place of this rank.
   const std::byte* read(place where, extent e) const {
-    const auto share = [&](bool is_share) {
-      return is_share
-                 ? plan_.where
-                       .block(
-                           owned_blocks(plan_.self, plan_.schedule->blocks(), plan_.schedule->ranks()).first)
-                       .offset
-                 : std::size_t{0};
-    };
-    const std::size_t size = plan_.what->element_bytes;
+    const auto in = [&](const area& a) { return a.data + (e.offset - a.origin) * plan_.what->element_bytes; };
     switch (where) {
       case place::input:
-        return plan_.user.input + (e.offset - share(plan_.user.input_is_share)) * size;
+        return in(plan_.user->input);
       case place::output:
-        return plan_.user.output + (e.offset - share(plan_.user.output_is_share)) * size;
+        return in(plan_.user->output);
       case place::scratch:
-        return scratch_.data() + e.offset * size;
+        return scratch_.data() + e.offset * plan_.what->element_bytes;
     }
     return nullptr;
   }
@@ -157,10 +171,13 @@ class engine {
 
   pieces message(const outgoing& o) const { return pieces(pieces_).subspan(o.first_piece, o.pieces); }
 
-  /// An arrival waits for the one before it if they share a block.
+  /// An arrival waits for those before it that share a block with it.
   bool may_begin(std::size_t k) const {
-    if (k == 0 || sinks_[k - 1].remaining() == 0) return true;
-    return !intersect(sinks_[k - 1].what().blocks, sinks_[k].what().blocks, plan_.schedule->blocks());
+    return std::all_of(
+        sinks_.begin(), sinks_.begin() + static_cast<std::ptrdiff_t>(k), [&](const block_sink& earlier) {
+          return earlier.remaining() == 0 ||
+                 !intersect(earlier.what().blocks, sinks_[k].what().blocks, plan_.schedule->blocks());
+        });
   }
 
   template <Transport Net>

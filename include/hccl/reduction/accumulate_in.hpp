@@ -20,6 +20,7 @@ template <Element A, class Op = Sum>
 struct accumulate_in {
   static constexpr std::string_view name = "accumulate_in";
   static constexpr bool is_commutative = commutative<Op>;
+  static constexpr bool counts_ranks = hccl::counts_ranks<Op>;
 
   template <class T>
   using accumulator = accumulator_t<Op, A>;

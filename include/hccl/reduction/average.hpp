@@ -66,6 +66,7 @@ constexpr Real mean_of_scaled(Real sum, int ranks) {
 /// and bfloat16 travel as float and are rounded once. There is no Average of bool.
 struct Average {
   static constexpr std::string_view name = "Average";
+  static constexpr bool counts_ranks = true;
 
   template <class T>
   using accumulator = typename detail::mean_sum<T>::type;

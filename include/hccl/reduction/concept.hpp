@@ -99,6 +99,16 @@ constexpr T finish(const Op& op, const accumulator_t<Op, T>& a, int ranks) {
   }
 }
 
+/// Op goes by the number of ranks that contribute, as a mean does: `Op::counts_ranks`, false if Op does not say.
+template <class Op>
+inline constexpr bool counts_ranks = [] {
+  if constexpr (requires { Op::counts_ranks; }) {
+    return static_cast<bool>(Op::counts_ranks);
+  } else {
+    return false;
+  }
+}();
+
 /// A functor that reduces elements T: copyable, and callable while const as op(a, b) on what travels
 /// (accumulator_t), with a result that converts back. Any lambda `T(T, T)` is one.
 ///

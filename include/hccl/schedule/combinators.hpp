@@ -6,6 +6,7 @@
 
 #include <hccl/core/detail/joined_name.hpp>
 #include <hccl/schedule/collective.hpp>
+#include <hccl/schedule/detail/embed.hpp>
 #include <hccl/schedule/group.hpp>
 #include <hccl/schedule/step.hpp>
 
@@ -21,21 +22,6 @@ namespace detail {
 inline constexpr std::string_view reversed_word = "reversed";
 inline constexpr std::string_view then_word = "then";
 inline constexpr std::string_view pipelined_word = "pipelined";
-
-/// Emits a step of a schedule of `blocks` blocks for one in which each of them is cut in `all / blocks`.
-constexpr void refine(step s, int blocks, int all, auto&& emit) {
-  const int parts = all / blocks;
-  const block_set coarse = s.blocks;
-  if (coarse.stride == 1 || parts == 1) {
-    s.blocks = {coarse.first * parts, coarse.count * parts, coarse.stride};
-    emit(s);
-    return;
-  }
-  for (int k = 0; k < coarse.count; ++k) {
-    s.blocks = {coarse.at(k, blocks) * parts, parts};
-    emit(s);
-  }
-}
 
 /// Stands for any callable that takes steps, where only the signature matters.
 struct ignore_steps {
@@ -53,12 +39,13 @@ concept HasSchedule = Collective<C> && requires(const C& c, const group& g, deta
 };
 
 /// Turns the schedule of A round: rounds backward, sends and arrivals exchanged. So a reduce-scatter becomes
-/// an allgather and a reduce becomes a broadcast, with as many rounds and bytes.
+/// an allgather, a reduce a broadcast and a scatter a gather, with as many rounds and bytes.
 template <class A>
 struct Reversed;
 
-/// Does an allreduce as the reduce-scatter of A and then the allgather of B, or, if they do not offer these,
-/// as the reduce of A to rank 0 and then the broadcast of B.
+/// Does one collective by two: an allreduce as the reduce-scatter of A and then the allgather of B, or, if they
+/// do not offer these, as the reduce of A to rank 0 and then the broadcast of B; a reduce as reduce-scatter and
+/// gather; a broadcast as scatter and allgather.
 template <class A, class B>
 struct Then;
 
@@ -73,28 +60,21 @@ struct resolve<A, C> {
   using type = A;
 };
 
-template <class A>
-  requires(!HasSchedule<A, AllGather> && HasSchedule<A, ReduceScatter>)
-struct resolve<A, AllGather> {
+template <class A, class C>
+  requires(!HasSchedule<A, C> && HasSchedule<Reversed<A>, C>)
+struct resolve<A, C> {
   using type = Reversed<A>;
 };
 
-template <class A>
-  requires(!HasSchedule<A, Broadcast> && HasSchedule<A, Reduce>)
-struct resolve<A, Broadcast> {
-  using type = Reversed<A>;
-};
-
-template <class A>
-  requires(!HasSchedule<A, AllReduce> && HasSchedule<Then<A, A>, AllReduce>)
-struct resolve<A, AllReduce> {
+template <class A, class C>
+  requires(!HasSchedule<A, C> && !HasSchedule<Reversed<A>, C> && HasSchedule<Then<A, A>, C>)
+struct resolve<A, C> {
   using type = Then<A, A>;
 };
 
 }  // namespace detail
 
-/// The schedule by which A offers C: its own, or one that is derived (allgather from reduce-scatter,
-/// broadcast from reduce, allreduce from reduce-scatter and allgather or from reduce and broadcast).
+/// The schedule by which A offers C: its own, or one that is derived, by `Reversed` or by `Then`.
 template <class A, class C>
 using schedule_of = typename detail::resolve<A, C>::type;
 
@@ -124,28 +104,66 @@ inline constexpr bool keeps_order = [] {
   }
 }();
 
-/// The blocks that `rank` owns among `blocks`.
-constexpr block_set owned_blocks(int rank, int blocks, const group& g) {
+/// A puts partial results into scratch that must not lie in the output instead, not even where that has room for
+/// them: `A::needs_scratch`, false if A does not say.
+template <class A>
+inline constexpr bool needs_scratch = [] {
+  if constexpr (requires { A::needs_scratch; }) {
+    return A::needs_scratch;
+  } else {
+    return false;
+  }
+}();
+
+/// The blocks of the share of `rank` among `blocks`.
+constexpr block_set share_of(int rank, int blocks, const group& g) {
   return {rank * (blocks / g.size()), blocks / g.size()};
 }
+
+namespace detail {
+
+/// What a collective is the mirror image of.
+template <class C>
+struct mirror;
+template <>
+struct mirror<AllGather> {
+  using type = ReduceScatter;
+};
+template <>
+struct mirror<Broadcast> {
+  using type = Reduce;
+};
+template <>
+struct mirror<Gather> {
+  using type = Scatter;
+};
+
+/// The collective D with the root of C, if both have one.
+template <class D, class C>
+constexpr D with_root_of(const C& c) {
+  if constexpr (Rooted<D>) return D{root_of(c)};
+  return D{};
+}
+
+}  // namespace detail
 
 template <class A>
 struct Reversed {
   static constexpr std::string_view name = detail::joined_name<detail::reversed_word, A::name>;
 
   template <class C>
-  using mirrored = std::conditional_t<std::same_as<C, AllGather>, ReduceScatter, Reduce>;
+  using mirrored = typename detail::mirror<C>::type;
 
   template <class C>
-    requires((std::same_as<C, AllGather> || std::same_as<C, Broadcast>) && HasSchedule<A, mirrored<C>>)
+    requires HasSchedule<A, mirrored<C>>
   static constexpr int rounds(const C& c, const group& g) {
-    return A::rounds(mirror(c), g);
+    return A::rounds(detail::with_root_of<mirrored<C>>(c), g);
   }
 
   template <class C>
     requires HasSchedule<A, mirrored<C>>
   static constexpr int blocks(const C& c, const group& g) {
-    return blocks_of<A>(mirror(c), g);
+    return blocks_of<A>(detail::with_root_of<mirrored<C>>(c), g);
   }
 
   template <class C>
@@ -155,85 +173,124 @@ struct Reversed {
   }
 
   template <class C>
-    requires((std::same_as<C, AllGather> || std::same_as<C, Broadcast>) && HasSchedule<A, mirrored<C>>)
+    requires HasSchedule<A, mirrored<C>>
   static constexpr void steps(const C& c, const group& g, int self, int round, auto&& emit) {
-    const int all = blocks(c, g);
-    if (round == 0) {  // what this rank contributes goes to its own output
-      if constexpr (Rooted<C>) {
-        if (self == c.root) copy_own({0, all}, self, emit);
-      } else {
-        copy_own(owned_blocks(self, all, g), self, emit);
+    constexpr bool only_moves = std::same_as<C, Gather>;
+    if (!only_moves && round == 0) {  // what this rank contributes goes to its own output
+      const int all = blocks(c, g);
+      const block_set own = Rooted<C> ? block_set{0, self == root_of(c) ? all : 0} : share_of(self, all, g);
+      if (own.count > 0) {
+        emit(send_step(self, own, place::input));
+        emit(receive_step(self, own, place::output));
       }
     }
-    A::steps(mirror(c), g, self, rounds(c, g) - 1 - round, [&](const step& s) {
-      if (s.peer == self) return;
+    A::steps(detail::with_root_of<mirrored<C>>(c), g, self, rounds(c, g) - 1 - round, [&](const step& s) {
+      if (!only_moves && s.peer == self) return;
       if (s.what == action::send) {  // where A ends is where its mirror image begins
-        emit(receive_step(s.peer, s.blocks, place::output));
+        emit(receive_step(s.peer, s.blocks, only_moves ? opposite(s.from) : place::output));
       } else {
-        emit(send_step(s.peer, s.blocks, s.to == place::output ? place::input : place::output));
+        emit(send_step(s.peer, s.blocks,
+                       !only_moves && s.to == place::scratch ? place::output : opposite(s.to)));
       }
     });
   }
 
  private:
-  static constexpr ReduceScatter mirror(const AllGather&) { return {}; }
-  static constexpr Reduce mirror(const Broadcast& c) { return {c.root}; }
-
-  static constexpr void copy_own(block_set blocks, int self, auto&& emit) {
-    emit(send_step(self, blocks, place::input));
-    emit(receive_step(self, blocks, place::output));
+  static constexpr place opposite(place where) {
+    if (where == place::scratch) return where;
+    return where == place::input ? place::output : place::input;
   }
 };
+
+namespace detail {
+
+/// The two collectives by which A and B together do C.
+template <class A, class B, class C>
+struct halves {};
+
+template <class F, class S>
+struct halves_of {
+  using first = F;
+  using second = S;
+};
+
+template <class A, class B>
+  requires(Offers<A, ReduceScatter> && Offers<B, AllGather>)
+struct halves<A, B, AllReduce> : halves_of<ReduceScatter, AllGather> {};
+
+template <class A, class B>
+  requires(!(Offers<A, ReduceScatter> && Offers<B, AllGather>) && Offers<A, Reduce> && Offers<B, Broadcast>)
+struct halves<A, B, AllReduce> : halves_of<Reduce, Broadcast> {};
+
+template <class A, class B>
+  requires(Offers<A, ReduceScatter> && Offers<B, Gather>)
+struct halves<A, B, Reduce> : halves_of<ReduceScatter, Gather> {};
+
+template <class A, class B>
+  requires(Offers<A, Scatter> && Offers<B, AllGather>)
+struct halves<A, B, Broadcast> : halves_of<Scatter, AllGather> {};
+
+/// The step with other places.
+constexpr step in_places(step s, place input, place output, place scratch) {
+  for (place* const where : {&s.from, &s.to})
+    *where = *where == place::input ? input : *where == place::output ? output : scratch;
+  return s;
+}
+
+}  // namespace detail
 
 template <class A, class B>
 struct Then {
   static constexpr std::string_view name = detail::joined_name<A::name, detail::then_word, B::name>;
 
  private:
-  static constexpr bool scatters = Offers<A, ReduceScatter> && Offers<B, AllGather>;
-  static constexpr bool composes = scatters || (Offers<A, Reduce> && Offers<B, Broadcast>);
-  using First = std::conditional_t<scatters, ReduceScatter, Reduce>;
-  using Second = std::conditional_t<scatters, AllGather, Broadcast>;
+  template <class C>
+  using First = typename detail::halves<A, B, C>::first;
+  template <class C>
+  using Second = typename detail::halves<A, B, C>::second;
+  template <class C>
+  using FirstHalf = schedule_of<A, First<C>>;
+  template <class C>
+  using SecondHalf = schedule_of<B, Second<C>>;
 
  public:
-  static constexpr int rounds(const AllReduce&, const group& g)
-    requires composes
-  {
-    return schedule_of<A, First>::rounds(First{}, g) + schedule_of<B, Second>::rounds(Second{}, g);
+  template <class C, class = First<C>>
+  static constexpr int rounds(const C& c, const group& g) {
+    return FirstHalf<C>::rounds(detail::with_root_of<First<C>>(c), g) +
+           SecondHalf<C>::rounds(detail::with_root_of<Second<C>>(c), g);
   }
 
   /// So many that both halves can name theirs.
-  static constexpr int blocks(const AllReduce&, const group& g)
-    requires composes
-  {
-    return std::lcm(blocks_of<schedule_of<A, First>>(First{}, g),
-                    blocks_of<schedule_of<B, Second>>(Second{}, g));
+  template <class C, class = First<C>>
+  static constexpr int blocks(const C& c, const group& g) {
+    return std::lcm(blocks_of<FirstHalf<C>>(detail::with_root_of<First<C>>(c), g),
+                    blocks_of<SecondHalf<C>>(detail::with_root_of<Second<C>>(c), g));
   }
 
-  static constexpr bool keeps_order(const AllReduce&)
-    requires composes
-  {
-    return hccl::keeps_order<schedule_of<A, First>, First>;
+  template <class C, class = First<C>>
+  static constexpr bool keeps_order(const C&) {
+    return std::same_as<C, Broadcast> || hccl::keeps_order<FirstHalf<C>, First<C>>;
   }
 
-  static constexpr void steps(const AllReduce& c, const group& g, int self, int round, auto&& emit)
-    requires composes
-  {
-    using FirstHalf = schedule_of<A, First>;
-    using SecondHalf = schedule_of<B, Second>;
-    const int first_rounds = FirstHalf::rounds(First{}, g);
+  template <class C, class = First<C>>
+  static constexpr void steps(const C& c, const group& g, int self, int round, auto&& emit) {
+    const auto first = detail::with_root_of<First<C>>(c);
+    const auto second = detail::with_root_of<Second<C>>(c);
+    const int first_rounds = FirstHalf<C>::rounds(first, g);
     const int all = blocks(c, g);
-    if (round < first_rounds) {  // partial results live in the output, which has room for all of them
-      FirstHalf::steps(First{}, g, self, round, [&](step s) {
-        if (s.from == place::scratch) s.from = place::output;
-        if (s.to == place::scratch) s.to = place::output;
-        detail::refine(s, blocks_of<FirstHalf>(First{}, g), all, emit);
+    // Partial results live in the output where it has room for all of them.
+    const place room = holds(c, place::output, self, 0, all, g.size()) ? place::output : place::scratch;
+    const place partial = needs_scratch<FirstHalf<C>> ? place::scratch : room;
+    if (round < first_rounds) {
+      FirstHalf<C>::steps(first, g, self, round, [&](const step& s) {
+        detail::refine(detail::in_places(s, place::input, room, partial), blocks_of<FirstHalf<C>>(first, g),
+                       all, emit);
       });
     } else {
-      SecondHalf::steps(Second{}, g, self, round - first_rounds, [&](step s) {
+      SecondHalf<C>::steps(second, g, self, round - first_rounds, [&](const step& s) {
         if (s.peer == self) return;  // the result of the first half is where it belongs
-        if (s.from == place::input) s.from = place::output;
-        detail::refine(s, blocks_of<SecondHalf>(Second{}, g), all, emit);
+        detail::refine(detail::in_places(s, room, room, room), blocks_of<SecondHalf<C>>(second, g), all,
+                       emit);
       });
     }
   }
@@ -247,6 +304,7 @@ struct Pipelined {
   static_assert(Segments >= 1, "hccl: Pipelined needs at least one segment");
 
   static constexpr std::string_view name = detail::joined_name<detail::pipelined_word, A::name>;
+  static constexpr bool needs_scratch = hccl::needs_scratch<A>;
 
   template <class C>
     requires Offers<A, C>
@@ -274,11 +332,12 @@ struct Pipelined {
     for (int segment = 0; segment < Segments; ++segment) {
       const int whole_round = round - segment;
       if (whole_round < 0 || whole_round >= whole_rounds) continue;
-      Whole::steps(
-          c, g, self, whole_round, [&](step s) {  // block b becomes the blocks b * Segments + segment
-            s.blocks = {s.blocks.first * Segments + segment, s.blocks.count, s.blocks.stride * Segments};
-            emit(s);
-          });
+      const int coarse = blocks_of<Whole>(c, g);
+      Whole::steps(c, g, self, whole_round, [&](const step& s) {
+        detail::embed(
+            s, coarse, coarse * Segments, [&](int b) { return detail::run{b * Segments + segment, 1}; },
+            emit);
+      });
     }
   }
 };

@@ -18,25 +18,30 @@ enum class action : std::uint8_t {
 /// Where blocks lie on this rank.
 enum class place : std::uint8_t { input, output, scratch };
 
-/// The blocks `first, first + stride, ...`, `count` of them, modulo the number of blocks of the schedule.
+/// `count` blocks in runs of `width`, which begin at `first, first + stride, ...`, modulo the number of blocks of
+/// the schedule.
 struct block_set {
   int first = 0;
   int count = 1;
   int stride = 1;
+  int width = 1;
 
   /// The k-th block of the set among `blocks` blocks.
   constexpr int at(int k, int blocks) const {
-    const auto index = (static_cast<std::int64_t>(first) + static_cast<std::int64_t>(k) * stride) % blocks;
+    const auto index = (first + static_cast<std::int64_t>(k / width) * stride + k % width) % blocks;
     return static_cast<int>(index < 0 ? index + blocks : index);
   }
+
+  /// Tells whether the blocks lie one behind the other.
+  constexpr bool is_run() const { return stride == width || count <= width; }
 
   friend constexpr bool operator==(const block_set&, const block_set&) = default;
 };
 
-/// Tells whether two sets share a block. O(1) for sets of stride 1, else O(a.count * b.count).
+/// Tells whether two sets share a block. O(1) for sets of one run, else O(a.count * b.count).
 constexpr bool intersect(const block_set& a, const block_set& b, int blocks) {
   if (a.count == 0 || b.count == 0) return false;
-  if (a.stride == 1 && b.stride == 1) {
+  if (a.is_run() && b.is_run()) {
     const int offset = block_set{b.first - a.first}.at(0, blocks);  // of b behind a
     return offset < a.count || offset + b.count > blocks;
   }
@@ -51,11 +56,11 @@ constexpr bool intersect(const block_set& a, const block_set& b, int blocks) {
 /// One thing that a rank does in a round.
 ///
 /// The steps of a round run at the same time, with one exception: a step that brings blocks (receive, reduce,
-/// reduce_front) waits for the one emitted before it if the two share a block, so that several arrivals for
-/// one block are combined in the order of emission. The next round begins when all steps are done. In a
-/// round, the k-th arrival from a peer is that peer's k-th send to this rank; both name equally many
-/// elements, not necessarily equal blocks. A message of a rank to itself is a local copy or reduction; its
-/// send is read when its arrival is due.
+/// reduce_front) waits for those emitted before it that share a block with it, so that arrivals for one block are
+/// combined in the order of emission. The next round begins when all steps are done. In a round, the k-th
+/// arrival from a peer is that peer's k-th send to this rank; both name equally many elements, not necessarily
+/// equal blocks. A message of a rank to itself is a local copy or reduction; its send is read when its arrival is
+/// due.
 struct step {
   action what = action::send;
   int peer = 0;

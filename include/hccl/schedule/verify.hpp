@@ -159,11 +159,13 @@ class expression_table {
 
   constexpr int last() const { return all_.size() - 1; }
 
-  /// Tells whether all of `ranks` ranks have contributed.
-  constexpr bool is_complete(int number, int ranks) const {
+  /// Tells whether the first `ranks` ranks have contributed, and no other.
+  constexpr bool is_sum_of_first(int number, int ranks) const {
     for (int word = 0; word < words_; ++word) {
       const int left = ranks - word * 64;
-      const std::uint64_t full = left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+      const std::uint64_t full = left >= 64 ? ~std::uint64_t{0}
+                                 : left > 0 ? (std::uint64_t{1} << left) - 1
+                                            : 0;
       if (sets_[number * words_ + word] != full) return false;
     }
     return true;
@@ -196,7 +198,7 @@ class proof {
         queues_(ranks_ * ranks_) {}
 
   constexpr verdict run() {
-    if (blocks_ < 1 || (Owned<C> && blocks_ % ranks_ != 0)) return {fault::bad_step};
+    if (blocks_ < 1 || (Shared<C> && blocks_ % ranks_ != 0)) return {fault::bad_step};
     lay_out();
     const int rounds = A::rounds(collective_, group_);
     for (round_ = 0; round_ < rounds; ++round_) {
@@ -210,11 +212,12 @@ class proof {
  private:
   static constexpr int nothing = -1;
 
-  /// One block in one place of a rank. Reader and writer are the chains of steps that touched it last.
+  /// One block in one place of a rank, and who touched it last: arrivals are numbered on from round to round.
   struct cell {
     int content = nothing;
-    int reader = 0;
-    int writer = 0;
+    int sent = nothing;    // the round
+    int writer = nothing;  // the arrival
+    int copied = nothing;  // the arrival whose local message it is read for
     bool is_held = false;
     bool is_overwritten = false;  // an input, in place
   };
@@ -230,7 +233,6 @@ class proof {
   struct arrival {
     int rank = 0;
     step what{};
-    bool is_free = false;  // shares no block with the arrival before it
     int source = nothing;  // the message
   };
 
@@ -257,18 +259,11 @@ class proof {
         for (int block = 0; block < blocks_; ++block) {
           cell c;
           c.is_held = holds(collective_, where, rank, block, blocks_, ranks_);
-          if (c.is_held && where == place::input)
-            c.content = table_.contribution(contributor(rank, block), block);
+          if (c.is_held && where == place::input) c.content = table_.contribution(rank, block);
           cells_.push(c);
         }
       }
     }
-  }
-
-  /// Whose contribution an input block carries.
-  constexpr int contributor(int rank, int block) const {
-    if constexpr (std::same_as<C, AllGather>) return block / (blocks_ / ranks_);
-    return rank;
   }
 
   /// Takes down the steps of all ranks.
@@ -277,7 +272,6 @@ class proof {
     arrivals_.clear();
     bool sound = true;
     for (int rank = 0; sound && rank < ranks_; ++rank) {
-      block_set previous{0, 0};
       A::steps(collective_, group_, rank, round_, [&](const step& s) {
         if (!sound) return;
         const block_set& b = s.blocks;
@@ -290,8 +284,7 @@ class proof {
           q.last = messages_.size();
           messages_.push({rank, s.peer, b, s.from});
         } else {
-          arrivals_.push({rank, s, !intersect(previous, b, blocks_)});
-          previous = b;
+          arrivals_.push({rank, s});
         }
       });
     }
@@ -306,7 +299,7 @@ class proof {
       a.source = q.first;
       const message& m = messages_[q.first];
       q.first = m.next;
-      if (!same_size(m.blocks, a.what.blocks)) return fail(fault::size_differs, a.rank, a.what.blocks.first);
+      if (!same_size(m, a)) return fail(fault::size_differs, a.rank, a.what.blocks.first);
     }
     if (arrivals_.size() == messages_.size()) return true;
     for (const message& m : messages_) {
@@ -316,40 +309,61 @@ class proof {
     return true;
   }
 
-  /// Tells whether two sets hold equally many elements whatever the count.
-  constexpr bool same_size(const block_set& a, const block_set& b) const {
-    if (a.count != b.count) return false;
-    const int period = Owned<C> ? blocks_ / ranks_ : blocks_;  // the shares of all ranks are cut alike
-    if (period == 1 || (a.first == b.first && a.stride == b.stride)) return true;
-    for (int k = 0; k < a.count; ++k) {
-      if (a.at(k, blocks_) % period != b.at(k, blocks_) % period) return false;
+  /// Tells whether what is sent has as many elements as what is expected, whatever the count.
+  constexpr bool same_size(const message& m, const arrival& a) const {
+    const block_set& there = m.blocks;
+    const block_set& here = a.what.blocks;
+    if (there.count != here.count) return false;
+    if (!Transposing<C> && there == here) return true;
+    for (int k = 0; k < there.count; ++k) {
+      if (size_class(m.from, m.where, there.at(k, blocks_)) !=
+          size_class(a.rank, a.what.to, here.at(k, blocks_)))
+        return false;
     }
     return true;
+  }
+
+  /// Blocks of one class have equally many elements whatever the count.
+  constexpr int size_class(int rank, place where, int block) const {
+    if constexpr (Transposing<C>) {
+      const int per_share = blocks_ / ranks_;
+      const int share = block / per_share, within = block % per_share;
+      if (std::same_as<C, AllToAll>) return within;
+      const int from = where == place::input ? rank : share, to = where == place::input ? share : rank;
+      return (from * ranks_ + to) * per_share + within;
+    }
+    return block;
   }
 
   /// Runs the steps of the round: the sends are read first, since what they read must not change.
   constexpr bool play() {
     contents_.clear();
-    sending_ = chain_ + 1;
-    several_ = chain_ + 2;
-    chain_ += 3;
     for (message& m : messages_) {
-      if (m.from != m.to && !load(m, sending_)) return false;
+      if (m.from != m.to && !load(m)) return false;
     }
     for (const arrival& a : arrivals_) {
-      if (a.is_free) ++chain_;
       if (!arrive(a)) return false;
+      ++number_;
     }
+    first_number_ = number_;
     return true;
   }
 
   /// Takes the contents of a message from its sender's memory.
-  constexpr bool load(message& m, int chain) {
+  constexpr bool load(message& m) {
     m.contents = contents_.size();
     for (int k = 0; k < m.blocks.count; ++k) {
-      const int content = read(m.from, m.where, m.blocks.at(k, blocks_), chain);
+      const int block = m.blocks.at(k, blocks_);
+      const int content = read(m.from, m.where, block);
       if (content == nothing) return false;
       contents_.push(content);
+      cell& c = cells_[index_of(m.from, m.where, block)];
+      if (m.from != m.to) {
+        c.sent = round_;
+        continue;
+      }
+      if (!may_touch(c.writer) || !may_touch(c.copied)) return fail(fault::concurrent_access, m.from, block);
+      c.copied = number_;
     }
     return true;
   }
@@ -358,12 +372,12 @@ class proof {
     const step& s = a.what;
     message& m = messages_[a.source];
     const bool is_local = m.from == m.to;
-    if (is_local && !load(m, chain_)) return false;
+    if (is_local && !load(m)) return false;
     for (int k = 0; k < s.blocks.count; ++k) {
       const int block = s.blocks.at(k, blocks_);
       int content = contents_[m.contents + k];
       if (s.what != action::receive) {
-        const int stored = read(a.rank, s.from, block, chain_);
+        const int stored = read(a.rank, s.from, block);
         if (stored == nothing) return false;
         const bool front = s.what == action::reduce_front;
         const fault f = table_.combine(front ? content : stored, front ? stored : content, keeps_order<A, C>);
@@ -378,25 +392,26 @@ class proof {
   }
 
   /// Returns what a block holds, or nothing if it may not be read.
-  constexpr int read(int rank, place where, int block, int chain) {
-    cell& c = cells_[index_of(rank, where, block)];
+  constexpr int read(int rank, place where, int block) {
+    const cell& c = cells_[index_of(rank, where, block)];
     fault f = fault::none;
     if (!c.is_held) {
       f = fault::outside_buffer;
-    } else if (c.writer >= sending_ && c.writer != chain) {
-      f = fault::concurrent_access;
     } else if (c.is_overwritten) {
       f = fault::overwritten_input;
     } else if (c.content == nothing) {
       f = fault::read_before_write;
     }
     if (f != fault::none) return fail(f, rank, block), nothing;
-    if (c.reader < sending_) {
-      c.reader = chain;
-    } else if (c.reader != chain && c.reader != sending_) {
-      c.reader = several_;
-    }
     return c.content;
+  }
+
+  /// Tells whether the arrival at hand comes after the one that touched a cell: that was in an earlier round, or the
+  /// two share a block.
+  constexpr bool may_touch(int other) const {
+    if (other < first_number_ || other == number_) return true;
+    return intersect(arrivals_[other - first_number_].what.blocks,
+                     arrivals_[number_ - first_number_].what.blocks, blocks_);
   }
 
   /// Puts contents into a block. In place, a rank's own input is in its output already.
@@ -406,7 +421,7 @@ class proof {
     if (where == place::input || !c.is_held) return fail(fault::outside_buffer, rank, block);
     if (const fault f = claim(c); f != fault::none) return fail(f, rank, block);
     c.content = content;
-    if (where != place::output || is_own_input) return true;
+    if (Transposing<C> || where != place::output || is_own_input) return true;
     cell& input = cells_[index - blocks_];
     if (!input.is_held) return true;
     if (const fault f = claim(input); f != fault::none) return fail(f, rank, block);
@@ -414,12 +429,11 @@ class proof {
     return true;
   }
 
-  /// Notes that the chain at hand writes a cell.
+  /// Notes that the arrival at hand writes a cell.
   constexpr fault claim(cell& c) const {
-    if (c.reader == sending_) return fault::overwritten_while_read;
-    if (c.reader >= sending_ && c.reader != chain_) return fault::concurrent_access;
-    if (c.writer >= sending_ && c.writer != chain_) return fault::concurrent_access;
-    c.writer = chain_;
+    if (c.sent == round_) return fault::overwritten_while_read;
+    if (!may_touch(c.copied) || !may_touch(c.writer)) return fault::concurrent_access;
+    c.writer = number_;
     return fault::none;
   }
 
@@ -429,8 +443,9 @@ class proof {
       for (int rank = 0; rank < ranks_; ++rank) {
         const cell& c = cells_[index_of(rank, place::output, block)];
         if (!c.is_held) continue;
-        if (c.content == nothing || !is_result(c.content, block))
+        if (c.content == nothing || !is_result(c.content, rank, block))
           return fail(fault::wrong_result, rank, block);
+        if (Transposing<C> || Scanning<C>) continue;  // every rank has a result of its own
         if (digest != 0 && table_[c.content].digest != digest)
           return fail(fault::results_differ, rank, block);
         digest = table_[c.content].digest;
@@ -439,12 +454,19 @@ class proof {
     return true;
   }
 
-  constexpr bool is_result(int content, int block) const {
-    if (table_[content].block != block) return false;
-    if constexpr (std::same_as<C, AllGather> || std::same_as<C, Broadcast>) {
-      return true;  // its only contributor
+  constexpr bool is_result(int content, int rank, int block) const {
+    const expression& e = table_[content];
+    if constexpr (Transposing<C>) {
+      const int per_share = blocks_ / ranks_;
+      return e.block == rank * per_share + block % per_share && e.lowest == block / per_share &&
+             e.lowest == e.highest;
     } else {
-      return table_.is_complete(content, ranks_);
+      if (e.block != block) return false;
+      if constexpr (std::same_as<C, Scan>) return table_.is_sum_of_first(content, rank + 1);
+      if constexpr (std::same_as<C, ExScan>) return table_.is_sum_of_first(content, rank);
+      if constexpr (std::same_as<C, AllReduce> || std::same_as<C, Reduce> || std::same_as<C, ReduceScatter>)
+        return table_.is_sum_of_first(content, ranks_);
+      return true;  // its only contributor
     }
   }
 
@@ -457,9 +479,8 @@ class proof {
   sequence<message> messages_;  // of the round
   sequence<arrival> arrivals_;
   sequence<int> contents_;
-  int sending_ = 0;  // of all sends that are read throughout the round
-  int several_ = 0;  // of a cell that several chains have read
-  int chain_ = 0;    // numbered on from round to round; those of this round are no less than sending_
+  int number_ = 0;        // of the arrival at hand
+  int first_number_ = 0;  // of the round
   int round_ = -1;
   verdict verdict_;
 };

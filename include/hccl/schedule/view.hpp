@@ -23,16 +23,18 @@ class schedule_view {
   static schedule_view of(const C& c, const group& g) {
     using S = schedule_of<A, C>;
     schedule_view view(g);
-    if constexpr (Rooted<C>) view.root_ = c.root;
+    view.root_ = root_of(c);
     view.collective_ = C::name;
     view.algorithm_ = A::name;
-    view.owned_ = Owned<C>;
+    view.shared_ = Shared<C>;
     view.blocks_ = blocks_of<S>(c, g);
     view.rounds_ = g.size() == 1 ? 0 : S::rounds(c, g);
     view.steps_ = [](int root, const group& ranks, int self, int round, step_sink emit) {
-      C collective{};
-      if constexpr (Rooted<C>) collective.root = root;
-      S::steps(collective, ranks, self, round, emit);
+      if constexpr (Rooted<C>) {
+        S::steps(C{root}, ranks, self, round, emit);
+      } else {
+        S::steps(C{}, ranks, self, round, emit);
+      }
     };
     return view;
   }
@@ -42,8 +44,8 @@ class schedule_view {
   std::string_view collective() const { return collective_; }
   std::string_view algorithm() const { return algorithm_; }
   int blocks() const { return blocks_; }
-  int rounds() const { return rounds_; }  ///< 0 on one rank
-  bool owned() const { return owned_; }   ///< blocks belong to ranks, see `Owned`
+  int rounds() const { return rounds_; }   ///< 0 on one rank
+  bool shared() const { return shared_; }  ///< blocks belong to ranks, see `Shared`
 
   /// Emits the steps of rank `self` in round `round`.
   void steps(int self, int round, step_sink emit) const { steps_(root_, group_, self, round, emit); }
@@ -57,7 +59,7 @@ class schedule_view {
   std::string_view algorithm_;
   int blocks_ = 1;
   int rounds_ = 0;
-  bool owned_ = false;
+  bool shared_ = false;
   void (*steps_)(int, const group&, int, int, step_sink) = nullptr;
 };
 

@@ -3,15 +3,18 @@
 
 // The arguments of collectives: what counts as a buffer, and the errors that name what is wrong with one.
 
+#include <hccl/collective/shares.hpp>
 #include <hccl/core/element.hpp>
 #include <hccl/core/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace hccl::inline v0::detail {
 
@@ -99,6 +102,51 @@ class arguments {
   void apart(std::span<const T> out, std::span<T> in) const {
     if (overlap(out, in))
       fail("in", concat(" overlaps out, expected ", in.size(), " elements apart from it"));
+  }
+
+  /// Two buffers are the same one, or apart.
+  template <class T>
+  void same_or_apart(std::span<const T> in, std::span<T> out) const {
+    if (begin(in) == begin(out) || !overlap(in, out)) return;
+    fail("input", " overlaps the output; expected the two apart, or to begin with the same element");
+  }
+
+  /// `parts` has a share for each rank, all of which lie within `buffer` elements.
+  void fit(std::string_view argument, const shares& parts, std::size_t buffer) const {
+    const auto ranks = static_cast<std::size_t>(size_);
+    if (parts.counts().size() != ranks)
+      fail(argument,
+           concat(" has ", parts.counts().size(), " counts, expected one for each of ", ranks, " ranks"));
+    if (parts.has_offsets() && parts.offsets().size() != ranks) {
+      fail(argument,
+           concat(" has ", parts.offsets().size(), " offsets, expected one for each of ", ranks, " ranks"));
+    }
+    std::size_t end = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const std::size_t begin = parts.has_offsets() ? parts.offsets()[r] : end;
+      const std::size_t count = parts.counts()[r];
+      end = begin + count;
+      if (count > 0 && (begin > buffer || count > buffer - begin)) {
+        fail(argument, concat(": share ", r, " has ", count, " elements from element ", begin,
+                              " on, expected them within the ", buffer, " of the buffer"));
+      }
+    }
+  }
+
+  /// No two shares have an element in common. `order` is working memory.
+  void disjoint(std::string_view argument, const shares& parts, std::vector<std::size_t>& order) const {
+    if (!parts.has_offsets()) return;
+    order.clear();
+    for (std::size_t r = 0; r < parts.counts().size(); ++r) {
+      if (parts.counts()[r] > 0) order.push_back(r);
+    }
+    std::ranges::sort(order, {}, [&](std::size_t r) { return parts.offsets()[r]; });
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      const std::size_t before = order[i - 1], after = order[i];
+      if (parts.offsets()[before] + parts.counts()[before] <= parts.offsets()[after]) continue;
+      fail(argument, concat(": share ", before, " overlaps share ", after,
+                            "; expected shares apart, since each is written"));
+    }
   }
 
   [[noreturn]] void fail(std::string_view argument, std::string_view what) const {

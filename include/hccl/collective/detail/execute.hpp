@@ -7,6 +7,7 @@
 #include <hccl/algorithm/concept.hpp>
 #include <hccl/collective/communicator.hpp>
 #include <hccl/collective/detail/arguments.hpp>
+#include <hccl/collective/shares.hpp>
 #include <hccl/core/element.hpp>
 #include <hccl/engine/run.hpp>
 #include <hccl/reduction/concept.hpp>
@@ -14,76 +15,155 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
+#include <vector>
 
 namespace hccl::inline v0::detail {
 
-/// Runs C with algorithm A on buffers of bytes that hold elements as `what` says. `elements` is the number in
-/// a buffer of all blocks.
+/// The elements of one call: the buffers, how they are divided, and what all ranks must agree on.
+template <class T>
+struct transfer {
+  std::span<const T> in;
+  std::span<T> out;  // empty where this rank gets nothing
+  division in_parts, out_parts, scratch_parts;
+  std::size_t count = 0;    // as the user gave it
+  std::uint32_t shape = 0;  // digest of the sizes of shares, where they differ
+
+  transfer(std::span<const T> input, std::span<T> output, const division& parts, std::size_t user_count)
+      : in(input), out(output), in_parts(parts), out_parts(parts), scratch_parts(parts), count(user_count) {}
+};
+
+/// The division that shares describe. `offsets` is memory for those that they do not give.
+inline division divided(const shares& parts, std::vector<std::size_t>& offsets) {
+  if (parts.has_offsets()) return division::of(parts.counts(), parts.offsets());
+  offsets.resize(parts.counts().size());
+  std::exclusive_scan(parts.counts().begin(), parts.counts().end(), offsets.begin(), std::size_t{0});
+  return division::of(parts.counts(), offsets);
+}
+
+/// Whether shares may overlap, and the size of a buffer that another rank has.
+inline constexpr bool is_read = false, is_written = true;
+inline constexpr std::size_t elsewhere = std::numeric_limits<std::size_t>::max();
+
+/// Checks the shares of a buffer of `size` elements, and returns that of this rank.
+template <Transport Net>
+extent check_shares(communicator<Net>& comm, const arguments& arguments, const shares& parts,
+                    std::size_t size, bool written) {
+  auto& memory = access::of(comm).lists[0];
+  arguments.fit("parts", parts, size);
+  if (written) arguments.disjoint("parts", parts, memory);
+  return divided(parts, memory).share(static_cast<std::size_t>(comm.rank()));
+}
+
+/// The input of a collective that cannot work in place: itself, or a copy if the output begins with it.
+template <class T, class State>
+std::span<const T> apart_from(State& state, std::span<const T> in, std::span<T> out) {
+  if (in.data() != out.data() || in.empty()) return in;
+  state.accumulators.reserve(in.size_bytes());
+  std::memcpy(state.accumulators.data(), in.data(), in.size_bytes());
+  return {reinterpret_cast<const T*>(state.accumulators.data()), in.size()};
+}
+
+/// The transfer of a collective in which a buffer is divided into shares whose sizes all ranks know.
+template <class T, class State>
+transfer<T> shared_transfer(State& state, std::span<const T> in, std::span<T> out, const shares& parts) {
+  transfer<T> t(in, out, divided(parts, state.lists[0]), 0);
+  t.scratch_parts = divided(shares(parts.counts()), state.lists[1]);
+  t.count = t.scratch_parts.size();
+  t.shape = digest(parts.counts());
+  return t;
+}
+
+/// Copies what one rank alone sends itself.
+inline void copy_share(const operands& user, std::size_t element_bytes) {
+  const extent from = user.input.parts.share(0), to = user.output.parts.share(0);
+  const std::byte* const source = user.input.data + (from.offset - user.input.origin) * element_bytes;
+  const std::byte* const target = user.output.data + (to.offset - user.output.origin) * element_bytes;
+  if (from.count > 0 && source != target)
+    std::memcpy(const_cast<std::byte*>(target), source, from.count * element_bytes);
+}
+
+/// Runs C with algorithm A on bytes that hold elements as `what` says.
 template <class A, Collective C, class State>
-void execute(State& state, const C& c, call what, const buffers& user, std::size_t elements,
-             const combiner& combine, bool commutes) {
+void execute(State& state, const C& c, call what, const operands& user, const combiner& combine,
+             bool commutes) {
   using Net = decltype(state.net);
-  const group ranks(state.net.size());
   what.collective = C::name;
   what.sequence = ++state.sequence;
-  if constexpr (Rooted<C>) what.root = c.root;
-  if (ranks.size() == 1) {
-    if (elements > 0 && user.output != user.input)
-      std::memcpy(user.output, user.input, elements * what.element_bytes);
+  what.root = root_of(c);
+  if (state.net.size() == 1) {
+    if constexpr (!std::same_as<C, ExScan>) copy_share(user, what.element_bytes);
     return;
   }
+  const group ranks(state.net.size(), state.hosts);
   const schedule_view schedule = [&] {
     if constexpr (std::same_as<A, Auto>) {
+      // What ranks exchange pair by pair, no rank knows whole.
+      const std::size_t elements = std::same_as<C, AllToAllV> ? 0 : user.scratch.size();
       return state.choices.cheapest(c, ranks, elements * what.element_bytes, Net::link, commutes);
     } else {
       return schedule_view::of<A>(c, ranks);
     }
   }();
   what.algorithm = schedule.algorithm();
-  state.engine.run(state.net, schedule, what, user, elements, combine, deadline::after(state.timeout));
+  state.engine.run(state.net, schedule, what, user, combine, deadline::after(state.timeout));
+}
+
+/// The operands of a call on this rank. `element` is what travels for each T.
+template <Collective C, class T, class E>
+operands operands_of(const transfer<T>& t, const E* in, const E* out, int rank) {
+  const auto area_of = [&](const E* data, portion held, const division& parts) {
+    const bool is_share = held == portion::share;
+    return area{reinterpret_cast<const std::byte*>(data), parts,
+                is_share ? parts.share(static_cast<std::size_t>(rank)).offset : 0};
+  };
+  return {area_of(in, C::input, t.in_parts), area_of(out, C::output, t.out_parts), t.scratch_parts};
 }
 
 /// Runs a collective that only moves elements.
 template <class A, Collective C, class T, class State>
-void move_elements(State& state, const C& c, std::span<const T> in, std::span<T> out, std::size_t count,
-                   std::size_t elements) {
+void move_elements(State& state, const C& c, const transfer<T>& t) {
   static_assert(check_algorithm<A, C>());
-  const call what{.element = element_name<T>(), .element_bytes = sizeof(T), .count = count};
-  const buffers user{std::as_bytes(in).data(), std::as_writable_bytes(out).data(), std::same_as<C, AllGather>,
-                     false};
-  execute<A>(state, c, what, user, elements, {}, true);
+  const call what{.element = element_name<T>(),
+                  .element_bytes = sizeof(T),
+                  .count = t.count,
+                  .shape = t.shape ^ state.hosts_digest};
+  execute<A>(state, c, what, operands_of<C>(t, t.in.data(), t.out.data(), state.net.rank()), {}, true);
 }
 
-/// Runs a collective that reduces. `out` is empty where this rank gets no result.
+/// Runs a collective that reduces.
 template <class A, Collective C, class T, class Op, class State>
-void reduce_elements(State& state, const C& c, std::span<const T> in, std::span<T> out, std::size_t count,
-                     const Op& op) {
+void reduce_elements(State& state, const C& c, const transfer<T>& t, const Op& op) {
   static_assert(check_reduction<Op, T>());
+  static_assert(
+      !Scanning<C> || !counts_ranks<Op>,
+      "hccl: scan and exscan combine another number of ranks on each; this reduction needs to know it");
   static_assert(check_algorithm<A, C, commutative<Op>>());
   using Travelling = accumulator_t<Op, T>;
-  constexpr bool is_scattered = std::same_as<C, ReduceScatter>;
+  const int ranks = state.net.size(), rank = state.net.rank();
   const call what{.element = element_name<T>(),
                   .reduction = reduction_name<Op>(),
                   .element_bytes = sizeof(Travelling),
-                  .count = count};
+                  .count = t.count,
+                  .shape = t.shape ^ state.hosts_digest};
   const combiner combine = combiner::of<Travelling>(op);
   if constexpr (!is_lifted<Op, T>) {
-    const buffers user{std::as_bytes(in).data(), std::as_writable_bytes(out).data(), false, is_scattered};
-    execute<A>(state, c, what, user, in.size(), combine, commutative<Op>);
-  } else {
-    const int ranks = state.net.size();
-    state.accumulators.reserve(in.size() * sizeof(Travelling));
+    execute<A>(state, c, what, operands_of<C>(t, t.in.data(), t.out.data(), rank), combine, commutative<Op>);
+  } else {  // in place, in memory of the communicator
+    state.accumulators.reserve(t.in.size() * sizeof(Travelling));
     auto* const prepared = reinterpret_cast<Travelling*>(state.accumulators.data());
-    for (std::size_t i = 0; i < in.size(); ++i) std::construct_at(prepared + i, prepare(op, in[i], ranks));
+    for (std::size_t i = 0; i < t.in.size(); ++i)
+      std::construct_at(prepared + i, prepare(op, t.in[i], ranks));
     Travelling* const result =
-        prepared + (is_scattered ? static_cast<std::size_t>(state.net.rank()) * out.size() : 0);
-    const auto bytes = [](Travelling* at) { return reinterpret_cast<std::byte*>(at); };
-    execute<A>(state, c, what, {bytes(prepared), bytes(result), false, is_scattered}, in.size(), combine,
-               commutative<Op>);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = finish<T>(op, result[i], ranks);
+        prepared +
+        (C::output == portion::share ? t.in_parts.share(static_cast<std::size_t>(rank)).offset : 0);
+    execute<A>(state, c, what, operands_of<C>(t, prepared, result, rank), combine, commutative<Op>);
+    for (std::size_t i = 0; i < t.out.size(); ++i) t.out[i] = finish<T>(op, result[i], ranks);
   }
 }
 

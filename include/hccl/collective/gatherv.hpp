@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// gatherv: the root gets the inputs of all ranks, which may differ in size.
+
+#include <hccl/collective/communicator.hpp>
+#include <hccl/collective/detail/arguments.hpp>
+#include <hccl/collective/detail/execute.hpp>
+#include <hccl/collective/shares.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace hccl::inline v0 {
+
+/// Puts the input of rank r into share r of the output, on the root.
+///
+/// As `gather`, but shares have the sizes and positions that `parts` says. The counts are the same on all ranks, not
+/// on the root only, so that ranks on the way know what they pass on; offsets matter on the root.
+template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
+  requires detail::Buffer<In> && detail::Buffer<Out>
+void gatherv(communicator<Net>& comm, In&& in, Out&& out, const shares& parts, int root = 0) {
+  using E = detail::element_t<T, In>;
+  const bool is_root = comm.rank() == root;
+  const auto input = detail::input_span<E>(in);
+  const auto output = is_root ? detail::output_span<E>(out) : std::span<E>();
+  const auto check = [&](const detail::arguments& arguments) {
+    arguments.root(root);
+    arguments.not_null("input", input);
+    arguments.not_null("output", output);
+    const extent own = detail::check_shares(comm, arguments, parts,
+                                            is_root ? output.size() : detail::elsewhere, detail::is_written);
+    arguments.count("input", input.size(), own.count);
+    if (is_root) arguments.in_place_or_apart(input, output, static_cast<std::ptrdiff_t>(own.offset));
+  };
+  detail::operate<Net>(comm, "gatherv", check, [&](auto& state) {
+    detail::move_elements<Algo>(state, Gather{root}, detail::shared_transfer(state, input, output, parts));
+  });
+}
+
+}  // namespace hccl::inline v0

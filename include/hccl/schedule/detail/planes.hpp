@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How ranks of hosts of unequal size work together between hosts.
+
+#include <hccl/schedule/group.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace hccl::inline v0::detail {
+
+/// Where a rank sits: its host, how many ranks that has, and which of them it is.
+struct seat {
+  int host, ranks, index;
+
+  constexpr seat(const group& g, int rank)
+      : host(g.host_of(rank)), ranks(g.size_of(host)), index(rank - g.first_of(host)) {}
+};
+
+/// A line of cells, as many as the least common multiple of the sizes of hosts, that each host divides evenly
+/// among its ranks. A plane is a part of the line for which every host has one rank; with hosts of equal size
+/// these are the ranks of equal index.
+///
+/// Source: the logical same-number sets of AHC, the algorithm for asymmetric groups of Huawei's HCCL.
+class planes {
+ public:
+  constexpr explicit planes(const group& g) : group_(&g) {
+    for (int host = 0; host < g.hosts(); ++host) length_ = std::lcm(length_, g.size_of(host));
+  }
+
+  /// The number of cells.
+  constexpr int length() const { return length_; }
+
+  /// The rank of `host` that has a cell.
+  constexpr int member(int host, int cell) const {
+    return group_->first_of(host) + cell / (length_ / group_->size_of(host));
+  }
+
+  /// Calls `f(begin, end)` with the cells of each plane that a rank belongs to, in order. O(hosts) each.
+  constexpr void for_each_of(const seat& rank, auto&& f) const {
+    const int share = length_ / rank.ranks;
+    const int last = (rank.index + 1) * share;
+    for (int begin = rank.index * share; begin < last;) {
+      int end = last;
+      for (int host = 0; host < group_->hosts(); ++host) {
+        const int section = length_ / group_->size_of(host);
+        end = std::min(end, (begin / section + 1) * section);
+      }
+      f(begin, end);
+      begin = end;
+    }
+  }
+
+ private:
+  const group* group_;
+  int length_ = 1;
+};
+
+}  // namespace hccl::inline v0::detail
