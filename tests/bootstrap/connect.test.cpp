@@ -178,7 +178,8 @@ TEST_CASE("world sizes that differ are named by a rank that takes its time") {
     ranks.emplace_back([&, rank, &text = errors[static_cast<std::size_t>(rank)]] {
       const auto until = deadline::after(4s);
       HesitantStore store{hccl::TcpStore(server.address(), until), rank == 1 ? 200ms : 0ms};
-      const hccl::launch_info me{.rank = rank, .size = sizes[rank]};
+      hccl::launch_info me;
+      me.rank = rank, me.size = sizes[rank];
       try {
         hccl::detail::rendezvous(store, me, "nowhere", until).meet();
       } catch (const error& e) {
