@@ -163,6 +163,8 @@ inline world meet(const launch_info& info, const std::string& address, deadline 
 /// come from `options`, else from the environment (see find_launch()); without a launcher the world has one
 /// rank. Rank 0 serves a "tcp://" or "unix:@" store unless it is served already.
 ///
+/// Ranks that run on hosts of one name share a host; `hosts()` says so if each host has consecutive ranks.
+///
 /// `HCCL_EXEC_TIMEOUT`, else `HCCL_TIMEOUT` (seconds; 0: never), becomes the timeout of the communicator.
 ///
 /// Errors, on every rank that has arrived, within the timeout: `timeout` names the ranks that are missing;
@@ -182,10 +184,11 @@ communicator<Net> connect(const connect_options& options = {}) {
 
   typename Net::listener own(detail::host_of(info));
   const bool alone = info.size == 1 && info.rank == 0;
-  const auto met = alone ? detail::world{detail::random_name(), {own.address()}}
+  const auto met = alone ? detail::world{detail::random_name(), {own.address()}, {detail::host_name()}}
                          : detail::meet(info, own.address(), until);
   communicator<Net> comm(Net(std::move(own), info.rank, info.size, met.addresses, met.job));
   if (collective_timeout) comm.set_timeout(*collective_timeout);
+  comm.set_hosts(detail::hosts_of(met.hosts));
   return comm;
 }
 

@@ -13,7 +13,9 @@
 #include <hccl/bootstrap/store.hpp>
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/schedule/topology.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <sstream>
@@ -28,7 +30,24 @@ namespace hccl::inline v0::detail {
 struct world {
   std::string job;                     ///< a text that no other job has
   std::vector<std::string> addresses;  ///< by rank
+  std::vector<std::string> hosts;      ///< by rank, the names
 };
+
+/// The hosts of ranks as a topology; one host if a host has ranks on both sides of another's.
+inline topology hosts_of(const std::vector<std::string>& names) {
+  std::vector<int> sizes;
+  std::vector<std::string> seen;
+  for (const auto& name : names) {
+    if (!seen.empty() && seen.back() == name) {
+      ++sizes.back();
+      continue;
+    }
+    if (std::ranges::find(seen, name) != seen.end()) return topology();
+    seen.push_back(name);
+    sizes.push_back(1);
+  }
+  return sizes.size() > 1 ? topology({sizes}) : topology();
+}
 
 template <Store S>
 class rendezvous {
@@ -44,7 +63,10 @@ class rendezvous {
     std::istringstream text(wait_for("world"));
     world met;
     std::getline(text, met.job);
-    for (std::string address; std::getline(text, address);) met.addresses.push_back(address);
+    for (std::string claim; std::getline(text, claim);) {  // "host:pid address"
+      met.hosts.push_back(claim.substr(0, claim.find(':')));
+      met.addresses.push_back(claim.substr(claim.find(' ') + 1));
+    }
     return met;
   }
 
@@ -92,10 +114,7 @@ class rendezvous {
 
   void publish() {
     std::string text = random_name();
-    for (int rank = 0; rank < me_.size; ++rank) {
-      const auto claim = wait_for(concat("rank/", rank));
-      text += concat('\n', claim.substr(claim.find(' ') + 1));
-    }
+    for (int rank = 0; rank < me_.size; ++rank) text += concat('\n', wait_for(concat("rank/", rank)));
     store_.set(key("world"), text);
   }
 
