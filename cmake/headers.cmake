@@ -90,10 +90,14 @@ set(HCCLPP_CORE_HEADERS
   hccl/schedule/hierarchical.hpp
   hccl/schedule/step.hpp
   hccl/schedule/topology.hpp
+  hccl/schedule/verdict.hpp
   hccl/schedule/verify.hpp
   hccl/schedule/view.hpp
   hccl/schedule/detail/embed.hpp
+  hccl/schedule/detail/expression_table.hpp
   hccl/schedule/detail/planes.hpp
+  hccl/schedule/detail/proof.hpp
+  hccl/schedule/detail/sequence.hpp
   hccl/transport/concept.hpp
   hccl/transport/local.hpp
   hccl/transport/detail/local_world.hpp

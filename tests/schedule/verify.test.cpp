@@ -22,15 +22,20 @@ namespace {
 using hccl::action;
 using hccl::AllGather;
 using hccl::AllReduce;
+using hccl::AllToAll;
+using hccl::BinomialTree;
+using hccl::block_set;
 using hccl::Broadcast;
 using hccl::fault;
 using hccl::group;
+using hccl::Mesh;
 using hccl::place;
 using hccl::receive_step;
 using hccl::Reduce;
 using hccl::reduce_front_step;
 using hccl::reduce_step;
 using hccl::ReduceScatter;
+using hccl::Ring;
 using hccl::send_step;
 using hccl::step;
 
@@ -194,7 +199,7 @@ struct SendMore {
 };
 
 /// Ring that claims an order which it does not keep.
-struct OrderedRing : hccl::Ring {
+struct OrderedRing : Ring {
   static constexpr bool keeps_order(const auto&) { return true; }
 };
 
@@ -261,20 +266,39 @@ struct OneShotAround : hccl::OneShotMesh {
 };
 
 /// A rank copies a block to where another arrival goes at the same time.
-struct CopyAndReceive : Exchange {
-  static constexpr int blocks(const AllReduce&, const group&) { return 2; }
-  static constexpr void steps(const AllReduce& c, const group& g, int self, int round, auto&& emit) {
-    if (round == 1) return Exchange::steps(c, g, self, 1, emit);
-    emit(send_step(self, {0}, place::input));
-    emit(receive_step(self, {1}, place::scratch));
-    send_and_reduce(self, place::input, place::scratch, emit);
-    emit(send_step(self, {0}, place::scratch));
-    emit(receive_step(self, {1}, place::output));
+struct CopyAndReceive : Mesh {
+  static constexpr void steps(const AllToAll&, const group& g, int self, int, auto&& emit) {
+    Mesh::steps(AllToAll{}, g, self, 0, emit);
+    emit(send_step(self, {self}, place::input));
+    emit(receive_step(self, {1 - self}, place::output));
+  }
+};
+
+/// Two ranks exchange blocks, and then each turns its own round within the same memory.
+struct TurnInPlace {
+  static constexpr int rounds(const AllToAll&, const group&) { return 4; }
+  static constexpr void steps(const AllToAll&, const group& g, int self, int round, auto&& emit) {
+    if (round == 0) return Mesh::steps(AllToAll{}, g, self, 0, emit);
+    const auto copy = [&](place from, place to, block_set blocks) {
+      emit(send_step(self, {0, 2}, from));
+      emit(receive_step(self, blocks, to));
+    };
+    if (round == 1) return copy(place::output, place::output, {1, 2});
+    if (round == 2) return copy(place::output, place::scratch, {1, 2});
+    copy(place::scratch, place::output, {0, 2});
+  }
+};
+
+/// A step whose runs have no length.
+struct RunsOfNothing {
+  constexpr void operator()(spot, step s, auto&& emit) const {
+    s.blocks.width = 0;
+    emit(s);
   }
 };
 
 /// An owned collective that cuts its buffer into one block too many.
-struct UnevenMesh : hccl::Mesh {
+struct UnevenMesh : Mesh {
   static constexpr int blocks(const ReduceScatter&, const group& g) { return g.size() + 1; }
 };
 
@@ -282,28 +306,28 @@ struct UnevenMesh : hccl::Mesh {
 
 TEST_CASE("The verifier accepts the schedules from which the wrong ones are made") {
   for (const int n : {1, 2, 3, 5, 8}) {
-    CHECK(found<Edited<hccl::Ring, Unchanged>, AllReduce>(n) == fault::none);
-    CHECK(found<Edited<hccl::Mesh, Unchanged>, ReduceScatter>(n) == fault::none);
-    CHECK(found<Edited<hccl::Mesh, Unchanged>, AllGather>(n) == fault::none);
-    CHECK(found<Edited<hccl::BinomialTree, Unchanged>, Broadcast>(n, {n - 1}) == fault::none);
+    CHECK(found<Edited<Ring, Unchanged>, AllReduce>(n) == fault::none);
+    CHECK(found<Edited<Mesh, Unchanged>, ReduceScatter>(n) == fault::none);
+    CHECK(found<Edited<Mesh, Unchanged>, AllGather>(n) == fault::none);
+    CHECK(found<Edited<BinomialTree, Unchanged>, Broadcast>(n, {n - 1}) == fault::none);
     CHECK(found<Edited<hccl::Reproducible, Unchanged>, AllReduce>(n) == fault::none);
   }
   CHECK(found<Exchange, AllReduce>(2) == fault::none);
 }
 
 TEST_CASE("One rank has nothing to get wrong") {
-  CHECK(found<Edited<hccl::Ring, ForgetSend>, AllReduce>(1) == fault::none);
+  CHECK(found<Edited<Ring, ForgetSend>, AllReduce>(1) == fault::none);
 }
 
 TEST_CASE("A missing step is found") {
-  CHECK(found<Edited<hccl::Ring, ForgetSend>, ReduceScatter>(4) == fault::no_message);
-  CHECK(found<Edited<hccl::Ring, ForgetArrival>, ReduceScatter>(4) == fault::no_receiver);
-  CHECK(found<Edited<hccl::Mesh, ForgetMessage>, ReduceScatter>(4) == fault::wrong_result);
-  CHECK(found<Edited<hccl::Mesh, ForgetMessage>, AllReduce>(4) == fault::wrong_result);
+  CHECK(found<Edited<Ring, ForgetSend>, ReduceScatter>(4) == fault::no_message);
+  CHECK(found<Edited<Ring, ForgetArrival>, ReduceScatter>(4) == fault::no_receiver);
+  CHECK(found<Edited<Mesh, ForgetMessage>, ReduceScatter>(4) == fault::wrong_result);
+  CHECK(found<Edited<Mesh, ForgetMessage>, AllReduce>(4) == fault::wrong_result);
 }
 
 TEST_CASE("The verdict says where") {
-  const hccl::verdict v = hccl::verify<Edited<hccl::Ring, ForgetSend>, ReduceScatter>(group{4});
+  const hccl::verdict v = hccl::verify<Edited<Ring, ForgetSend>, ReduceScatter>(group{4});
   CHECK_FALSE(static_cast<bool>(v));
   CHECK(v.rank == 2);  // waits for rank 1
   CHECK(v.round == 0);
@@ -311,33 +335,36 @@ TEST_CASE("The verdict says where") {
 }
 
 TEST_CASE("case A24: permuted blocks are found") {
-  CHECK(found<Edited<hccl::Mesh, SwapSent>, ReduceScatter>(4) == fault::wrong_result);
+  CHECK(found<Edited<Mesh, SwapSent>, AllToAll>(4) == fault::wrong_result);
+  CHECK(found<Edited<Mesh, SwapArrivals>, AllToAll>(4) == fault::wrong_result);
+  CHECK(found<Edited<Mesh, SwapSent>, hccl::AllToAllV>(4) == fault::size_differs);
+  CHECK(found<Edited<Mesh, SwapSent>, ReduceScatter>(4) == fault::size_differs);
   CHECK(found<Edited<hccl::Reproducible, SwapSent>, AllReduce>(4) == fault::size_differs);
-  CHECK(found<Edited<hccl::Reversed<hccl::Mesh>, SwapArrivals>, AllGather>(4) ==
-        fault::overwritten_while_read);
-  CHECK(found<Edited<hccl::Reversed<hccl::Ring>, SwapArrivals>, Broadcast>(4) == fault::size_differs);
+  CHECK(found<Edited<hccl::Reversed<Mesh>, SwapArrivals>, AllGather>(4) == fault::size_differs);
+  CHECK(found<Edited<hccl::Reversed<Ring>, SwapArrivals>, AllGather>(4) == fault::size_differs);
 }
 
 TEST_CASE("A wrong peer is found") {
-  CHECK(found<Edited<hccl::Ring, WrongPeer>, ReduceScatter>(4) == fault::no_message);
-  CHECK(found<Edited<hccl::BinomialTree, WrongPeer>, Reduce>(4, {3}) == fault::no_message);
-  CHECK(found<Edited<hccl::Ring, PeerOutside>, ReduceScatter>(4) == fault::bad_step);
+  CHECK(found<Edited<Ring, WrongPeer>, ReduceScatter>(4) == fault::no_message);
+  CHECK(found<Edited<BinomialTree, WrongPeer>, Reduce>(4, {3}) == fault::no_message);
+  CHECK(found<Edited<Ring, PeerOutside>, ReduceScatter>(4) == fault::bad_step);
 }
 
 TEST_CASE("Blocks that do not exist are found") {
-  CHECK(found<Edited<hccl::Ring, BlockOutside>, ReduceScatter>(4) == fault::bad_step);
+  CHECK(found<Edited<Ring, BlockOutside>, ReduceScatter>(4) == fault::bad_step);
   CHECK(found<UnevenMesh, ReduceScatter>(4) == fault::bad_step);
+  CHECK(found<Edited<Ring, RunsOfNothing>, ReduceScatter>(4) == fault::bad_step);
 }
 
 TEST_CASE("Places that do not hold a block are found") {
-  CHECK(found<Edited<hccl::Mesh, WriteInput>, ReduceScatter>(4) == fault::outside_buffer);
-  CHECK(found<Edited<hccl::Mesh, WriteOutput>, Reduce>(4) == fault::outside_buffer);
-  CHECK(found<Edited<hccl::Ring, WriteOutput>, ReduceScatter>(4) == fault::outside_buffer);
+  CHECK(found<Edited<Mesh, WriteInput>, ReduceScatter>(4) == fault::outside_buffer);
+  CHECK(found<Edited<BinomialTree, WriteOutput>, Reduce>(4) == fault::outside_buffer);
+  CHECK(found<Edited<Ring, WriteOutput>, ReduceScatter>(4) == fault::outside_buffer);
 }
 
 TEST_CASE("A block that is read before it is written is found") {
-  CHECK(found<Edited<hccl::Ring, ReadEarly>, ReduceScatter>(4) == fault::read_before_write);
-  CHECK(found<Edited<hccl::BinomialTree, ReadEarly>, Reduce>(4) == fault::read_before_write);
+  CHECK(found<Edited<Ring, ReadEarly>, ReduceScatter>(4) == fault::read_before_write);
+  CHECK(found<Edited<BinomialTree, ReadEarly>, Reduce>(4) == fault::read_before_write);
 }
 
 TEST_CASE("A block that is overwritten while it is read is found") {
@@ -350,18 +377,19 @@ TEST_CASE("Hazards that exist in place only are found") {
 }
 
 TEST_CASE("Steps of a round that nothing orders are found") {
-  CHECK(found<CopyAndReceive, AllReduce>(2) == fault::concurrent_access);
+  CHECK(found<CopyAndReceive, AllToAll>(2) == fault::concurrent_access);
+  CHECK(found<TurnInPlace, AllToAll>(2) == fault::concurrent_access);
 }
 
 TEST_CASE("Operands out of order are found where order is claimed") {
-  CHECK(found<hccl::Ring, ReduceScatter>(4) == fault::none);
+  CHECK(found<Ring, ReduceScatter>(4) == fault::none);
   CHECK(found<OrderedRing, ReduceScatter>(4) == fault::out_of_order);
-  CHECK(found<Edited<hccl::Mesh, SwapOperands>, ReduceScatter>(4) == fault::out_of_order);
-  CHECK(found<Edited<hccl::BinomialTree, SwapOperands>, Reduce>(4) == fault::out_of_order);
+  CHECK(found<Edited<Mesh, SwapOperands>, ReduceScatter>(4) == fault::out_of_order);
+  CHECK(found<Edited<BinomialTree, SwapOperands>, Reduce>(4) == fault::out_of_order);
 }
 
 TEST_CASE("A contribution that is combined twice is found") {
-  CHECK(found<Edited<hccl::Mesh, SendTwice>, ReduceScatter>(4) == fault::contributed_twice);
+  CHECK(found<Edited<Mesh, SendTwice>, ReduceScatter>(4) == fault::contributed_twice);
 }
 
 TEST_CASE("Results that differ between ranks are found") {
@@ -370,6 +398,6 @@ TEST_CASE("Results that differ between ranks are found") {
 }
 
 TEST_CASE("A message of the wrong size is found") {
-  CHECK(found<Edited<hccl::Ring, SendMore>, ReduceScatter>(4) == fault::size_differs);
-  CHECK(found<Edited<hccl::Mesh, SendMore>, AllReduce>(4) == fault::size_differs);
+  CHECK(found<Edited<Ring, SendMore>, ReduceScatter>(4) == fault::size_differs);
+  CHECK(found<Edited<Mesh, SendMore>, AllReduce>(4) == fault::size_differs);
 }
