@@ -19,7 +19,8 @@ class group {
   constexpr explicit group(int size) : size_(size) {}
 
   /// `size` ranks on the hosts of `hierarchy`, which has as many, or no level. It must outlive the group.
-  constexpr group(int size, const topology& hierarchy) : size_(size), levels_(hierarchy.bounds()) {}
+  constexpr group(int size, const topology& hierarchy)
+      : size_(size), levels_(hierarchy.bounds()), sizes_(hierarchy.sizes()) {}
 
   /// The number of ranks, at least 1.
   constexpr int size() const { return size_; }
@@ -46,16 +47,25 @@ class group {
   /// The number of ranks of a host.
   constexpr int size_of(int host) const { return first_of(host + 1) - first_of(host); }
 
+  /// The numbers of ranks that hosts have, each once, in ascending order. A view of the group.
+  constexpr std::span<const int> host_sizes() const {
+    if (levels_.empty()) return {&size_, 1};
+    return sizes_.front();
+  }
+
   /// The hosts as a group, which knows the levels above.
   constexpr group host_group() const {
     group upper(hosts());
-    if (levels_.size() > 1) upper.levels_ = levels_.subspan(1);
+    if (levels_.size() > 1) {
+      upper.levels_ = levels_.subspan(1);
+      upper.sizes_ = sizes_.subspan(1);
+    }
     return upper;
   }
 
  private:
   int size_;
-  std::span<const std::vector<int>> levels_{};
+  std::span<const std::vector<int>> levels_{}, sizes_{};
 };
 
 }  // namespace hccl::inline v0

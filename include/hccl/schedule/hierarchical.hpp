@@ -125,7 +125,7 @@ struct Hierarchical {
     requires reduce_scatters<C>
   static constexpr int blocks(const C& c, const group& g) {
     int divisor = 0;
-    for (int host = 0; host < g.hosts(); ++host) divisor = std::gcd(divisor, g.size_of(host));
+    for (const int size : g.host_sizes()) divisor = std::gcd(divisor, size);
     const int per_host = blocks_of<schedule_of<Inter, C>>(c, g.host_group()) / g.hosts();
     return g.size() * (common_blocks<C>(g) / divisor * per_host);
   }
@@ -185,8 +185,7 @@ struct Hierarchical {
     requires scatters<C>
   static constexpr int blocks(const C& c, const group& g) {
     int share = blocks_of<schedule_of<Inter, C>>(between_hosts(c, g), g.host_group()) / g.hosts();
-    for (int host = 0; host < g.hosts(); ++host) {
-      const int ranks = g.size_of(host);
+    for (const int ranks : g.host_sizes()) {
       share = std::lcm(share, blocks_of<schedule_of<Intra, C>>(C{}, group(ranks)) / ranks);
     }
     return g.size() * share;
@@ -238,8 +237,8 @@ struct Hierarchical {
   template <class C>
   static constexpr int most_rounds(const group& g) {
     int most = 0;
-    for (int host = 0; host < g.hosts(); ++host) {
-      const group ranks(g.size_of(host));
+    for (const int size : g.host_sizes()) {
+      const group ranks(size);
       if constexpr (Rooted<C>) {
         for (int root = 0; root < ranks.size(); ++root)
           most = std::max(most, rounds_of<Intra>(C{root}, ranks));
@@ -254,8 +253,8 @@ struct Hierarchical {
   template <class C>
   static constexpr int common_blocks(const group& g) {
     int all = 1;
-    for (int host = 0; host < g.hosts(); ++host)
-      all = std::lcm(all, blocks_of<schedule_of<Intra, C>>(C{}, group(g.size_of(host))));
+    for (const int size : g.host_sizes())
+      all = std::lcm(all, blocks_of<schedule_of<Intra, C>>(C{}, group(size)));
     return all;
   }
 

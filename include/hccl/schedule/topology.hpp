@@ -5,6 +5,7 @@
 
 #include <hccl/core/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -21,6 +22,7 @@ class topology {
   /// `invalid_argument` for a run of no members, and if a level does not account for all runs of the one below.
   constexpr explicit topology(std::vector<std::vector<int>> levels = {}) : bounds_(std::move(levels)) {
     for (std::size_t level = 0; level < bounds_.size(); ++level) {
+      sizes_.push_back(distinct(bounds_[level]));
       int sum = 0;
       for (int& size : bounds_[level]) {
         if (size < 1)
@@ -41,8 +43,17 @@ class topology {
   /// Of each level where its runs begin, and behind these the number of all members.
   constexpr std::span<const std::vector<int>> bounds() const { return bounds_; }
 
+  /// Of each level the numbers of members that its runs have, each once, in ascending order.
+  constexpr std::span<const std::vector<int>> sizes() const { return sizes_; }
+
  private:
-  std::vector<std::vector<int>> bounds_;
+  static constexpr std::vector<int> distinct(std::vector<int> values) {
+    std::ranges::sort(values);
+    values.erase(std::ranges::unique(values).begin(), values.end());
+    return values;
+  }
+
+  std::vector<std::vector<int>> bounds_, sizes_;
 };
 
 }  // namespace hccl::inline v0

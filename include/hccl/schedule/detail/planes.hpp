@@ -26,7 +26,7 @@ struct seat {
 class planes {
  public:
   constexpr explicit planes(const group& g) : group_(&g) {
-    for (int host = 0; host < g.hosts(); ++host) length_ = std::lcm(length_, g.size_of(host));
+    for (const int size : g.host_sizes()) length_ = std::lcm(length_, size);
   }
 
   /// The number of cells.
@@ -37,14 +37,14 @@ class planes {
     return group_->first_of(host) + cell / (length_ / group_->size_of(host));
   }
 
-  /// Calls `f(begin, end)` with the cells of each plane that a rank belongs to, in order. O(hosts) each.
+  /// Calls `f(begin, end)` with the cells of each plane that a rank belongs to, in order.
   constexpr void for_each_of(const seat& rank, auto&& f) const {
     const int share = length_ / rank.ranks;
     const int last = (rank.index + 1) * share;
     for (int begin = rank.index * share; begin < last;) {
       int end = last;
-      for (int host = 0; host < group_->hosts(); ++host) {
-        const int section = length_ / group_->size_of(host);
+      for (const int size : group_->host_sizes()) {
+        const int section = length_ / size;
         end = std::min(end, (begin / section + 1) * section);
       }
       f(begin, end);
