@@ -42,6 +42,7 @@ constexpr verdict verify(const group& g, const C& collective = {}) {
                                 .blocks = blocks_of<S>(collective, g),
                                 .rounds = S::rounds(collective, g),
                                 .steps = steps};
+  if (!detail::proof::can_cut(given)) return {fault::bad_step};
   return detail::proof(given).run();
 }
 

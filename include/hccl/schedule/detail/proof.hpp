@@ -50,12 +50,22 @@ struct statement {
   void (*steps)(int root, const group& ranks, int self, int round, proof& taker);
 };
 
-/// Runs a schedule on all ranks at once. Outputs lie apart from inputs, and what would go wrong in place is a
+/// Runs a schedule on all ranks at once, which `can_cut` its blocks. Outputs lie apart from inputs, and what would go wrong in place is a
 /// fault too.
 class proof {
  public:
   constexpr explicit proof(const statement& s)
-      : given_(s), ranks_(s.ranks.size()), blocks_(s.blocks), table_(ranks_), queues_(ranks_ * ranks_) {}
+      : given_(s),
+        ranks_(s.ranks.size()),
+        blocks_(s.blocks),
+        table_(ranks_),
+        cells_(ranks_ * 3 * blocks_),
+        queues_(ranks_ * ranks_) {}
+
+  /// Tells whether the number of blocks can be: at least one, and equally many for each rank to which blocks belong.
+  static constexpr bool can_cut(const statement& s) {
+    return s.blocks >= 1 && (!s.is_shared || s.blocks % s.ranks.size() == 0);
+  }
 
   /// Takes down a step of a rank in the round at hand.
   constexpr void take(int rank, const step& s) {
@@ -75,7 +85,6 @@ class proof {
   }
 
   constexpr verdict run() {
-    if (blocks_ < 1 || (given_.is_shared && blocks_ % ranks_ != 0)) return {fault::bad_step};
     lay_out();
     for (round_ = 0; round_ < given_.rounds; ++round_) {
       if (!collect() || !match() || !play()) return verdict_;
@@ -134,12 +143,11 @@ class proof {
     for (int rank = 0; rank < ranks_; ++rank) {
       for (const place where : {place::input, place::output, place::scratch}) {
         for (int block = 0; block < blocks_; ++block) {
-          cell c;
+          cell& c = cells_[index_of(rank, where, block)];
           c.is_held = where == place::scratch ? given_.has_scratch
                                               : holds(where == place::input ? given_.input : given_.output,
                                                       given_.root, rank, block, blocks_, ranks_);
           if (c.is_held && where == place::input) c.content = table_.contribution(rank, block);
-          cells_.push(c);
         }
       }
     }
