@@ -49,7 +49,7 @@ class topology {
  private:
   static constexpr std::vector<int> distinct(std::vector<int> values) {
     std::ranges::sort(values);
-    values.erase(std::ranges::unique(values).begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
     return values;
   }
 
