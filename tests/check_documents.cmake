@@ -1,7 +1,8 @@
 # cmake -P check_documents.cmake: every C++ block of README.md and docs/ stands, word for word, in a program
 # of examples/readme, and every link leads to a file.
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
-file(GLOB documents "${root}/README.md" "${root}/docs/*.md")
+file(GLOB_RECURSE documents "${root}/docs/*.md")
+list(APPEND documents "${root}/README.md")
 file(GLOB programs "${root}/examples/readme/*.?pp")
 
 set(code "")

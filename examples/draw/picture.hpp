@@ -165,9 +165,13 @@ class Picture {
         schedule_.algorithm(), schedule_.collective(), ranks_,
         hosts.size() > 1 ? fmt::format(", hosts of {}", fmt::join(hosts, ", ")) : "");
     const auto [messages, blocks] = busiest();
-    put("<text x=\"16\" y=\"44\">{} rounds; a rank sends at most {} messages, together {}</text>\n",
-        schedule_.rounds(), messages, share(blocks));
+    put("<text x=\"16\" y=\"44\">{}; a rank sends at most {}, together {}</text>\n",
+        counted(schedule_.rounds(), "round"), counted(messages, "message"), share(blocks));
     put_legend();
+  }
+
+  static std::string counted(int count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
   }
 
   /// So many blocks in parts of the buffer.
