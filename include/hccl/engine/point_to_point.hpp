@@ -162,7 +162,7 @@ class mailbox {
 
   template <Transport Net>
   void begin_send(Net& net, const envelope& head, std::span<const std::byte> data, int peer) {
-    outgoing& o = outgoing_.emplace_back(peer, head);
+    outgoing& o = outgoing_.emplace_back(outgoing{peer, head, {}});
     o.pieces = {std::as_bytes(std::span(&o.head, 1)), data};
     net.send(peer, o.pieces);
   }
