@@ -8,9 +8,11 @@ set(HCCLPP_CORE_HEADERS
   hccl/algorithm/auto.hpp
   hccl/algorithm/binomial_tree.hpp
   hccl/algorithm/bruck.hpp
+  hccl/algorithm/candidates.hpp
   hccl/algorithm/choice.hpp
   hccl/algorithm/concept.hpp
   hccl/algorithm/double_binary_tree.hpp
+  hccl/algorithm/hccl_algo.hpp
   hccl/algorithm/mesh.hpp
   hccl/algorithm/nhr.hpp
   hccl/algorithm/nonuniform_bruck.hpp
@@ -24,6 +26,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/algorithm/ring.hpp
   hccl/algorithm/star.hpp
   hccl/algorithm/swing.hpp
+  hccl/algorithm/tuning.hpp
   hccl/algorithm/detail/fold.hpp
   hccl/algorithm/detail/halving.hpp
   hccl/algorithm/detail/offset_trees.hpp
@@ -37,6 +40,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/collective/batch_send_recv.hpp
   hccl/collective/broadcast.hpp
   hccl/collective/communicator.hpp
+  hccl/collective/explain.hpp
   hccl/collective/exscan.hpp
   hccl/collective/gather.hpp
   hccl/collective/gatherv.hpp

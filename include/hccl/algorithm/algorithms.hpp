@@ -7,9 +7,11 @@
 #include <hccl/algorithm/auto.hpp>
 #include <hccl/algorithm/binomial_tree.hpp>
 #include <hccl/algorithm/bruck.hpp>
+#include <hccl/algorithm/candidates.hpp>
 #include <hccl/algorithm/choice.hpp>
 #include <hccl/algorithm/concept.hpp>
 #include <hccl/algorithm/double_binary_tree.hpp>
+#include <hccl/algorithm/hccl_algo.hpp>
 #include <hccl/algorithm/mesh.hpp>
 #include <hccl/algorithm/nhr.hpp>
 #include <hccl/algorithm/nonuniform_bruck.hpp>
@@ -23,6 +25,7 @@
 #include <hccl/algorithm/ring.hpp>
 #include <hccl/algorithm/star.hpp>
 #include <hccl/algorithm/swing.hpp>
+#include <hccl/algorithm/tuning.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/schedule/collective.hpp>
 #include <hccl/schedule/combinators.hpp>

@@ -3,82 +3,145 @@
 
 // How Auto chooses.
 
-#include <hccl/algorithm/binomial_tree.hpp>
-#include <hccl/algorithm/bruck.hpp>
-#include <hccl/algorithm/mesh.hpp>
-#include <hccl/algorithm/nhr.hpp>
-#include <hccl/algorithm/one_shot_mesh.hpp>
-#include <hccl/algorithm/pairwise.hpp>
-#include <hccl/algorithm/pipeline.hpp>
-#include <hccl/algorithm/recursive_doubling.hpp>
-#include <hccl/algorithm/recursive_halving_doubling.hpp>
-#include <hccl/algorithm/ring.hpp>
+#include <hccl/algorithm/candidates.hpp>
+#include <hccl/algorithm/hccl_algo.hpp>
+#include <hccl/algorithm/tuning.hpp>
 #include <hccl/core/link_model.hpp>
+#include <hccl/schedule/collective.hpp>
 #include <hccl/schedule/cost.hpp>
+#include <hccl/schedule/group.hpp>
 #include <hccl/schedule/view.hpp>
 
-#include <array>
+#include <concepts>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace hccl::inline v0 {
 
+/// What decided which algorithm runs.
+enum class decided_by {
+  call,         ///< the template argument of the call
+  rule,         ///< a rule of `communicator::set_tuning`
+  environment,  ///< the variable HCCL_ALGO
+  price,        ///< the price on the links of the transport
+};
+
 namespace detail {
 
-/// Among these Auto chooses; of equal prices the first wins.
-using candidates = std::tuple<Mesh, OneShotMesh, RecursiveDoubling, RecursiveHalvingDoubling, NHR, Ring,
-                              BinomialTree, Bruck, Pairwise, Pipeline>;
+/// What a choice depends on, besides the collective. The same on all ranks.
+struct situation {
+  group ranks;
+  std::size_t bytes;  // of the buffer of all blocks
+  link_model link;
+  bool commutes;
+};
 
-/// The prices of all candidates for each collective of a communicator, found when first asked for.
-class choice_cache {
+/// The bytes by which a collective is chosen: what ranks exchange pair by pair, no rank knows whole.
+template <Collective C>
+constexpr std::size_t known_bytes(std::size_t bytes) {
+  return std::same_as<C, AllToAllV> ? 0 : bytes;
+}
+
+/// One of `offers<C>`, and what decided for it.
+template <Collective C>
+struct decision {
+  const offer<C>* chosen = nullptr;
+  decided_by by = decided_by::price;
+  const tuning_rule* rule = nullptr;  // none where the price decided
+};
+
+/// Chooses for the collectives of one communicator. HCCL_ALGO is read at the first choice, prices are found when a
+/// collective is first asked for; later choices allocate nothing.
+class chooser {
  public:
-  /// The cheapest schedule for `c` over `g` and `bytes` bytes of the buffer of all blocks.
+  const tuning& rules() const { return rules_; }
+  void set_rules(tuning rules) { rules_ = std::move(rules); }
+
+  /// To be called when the group has become another.
+  void forget_prices() { prices_ = {}; }
+
+  /// The prices of `offers<C>`, in their order, for a root at rank 0.
   template <Collective C>
-  schedule_view cheapest(const C& c, const group& g, std::size_t bytes, const link_model& link,
-                         bool commutes) {
-    auto& known = std::get<std::optional<prices<C>>>(known_);
-    if (!known) known = price_all<C>(g);
-    std::optional<schedule_view> best;
-    double best_seconds = std::numeric_limits<double>::infinity();
-    for_each_candidate([&]<class A, std::size_t I>() {
-      if constexpr (Offers<A, C>) {
-        const double seconds = (*known)[I].seconds(static_cast<double>(bytes), link);
-        if ((commutes || keeps_order<schedule_of<A, C>, C>) && seconds < best_seconds) {
-          best = schedule_view::of<A>(c, g);
-          best_seconds = seconds;
-        }
+  std::span<const price> prices(const situation& s) {
+    auto& known = std::get<prices_of<C>>(prices_);
+    if (known.empty()) {
+      for (const offer<C>& o : offers<C>) known.push_back(price_of(o.view({}, s.ranks), s.link));
+    }
+    return known;
+  }
+
+  /// Chooses for C, and calls `pass(rule)` for each rule that matches and cannot be kept. Throws `invalid_argument` if
+  /// HCCL_ALGO cannot be read.
+  template <Collective C>
+  decision<C> choose(const situation& s, auto&& pass) {
+    if (!environment_) {
+      const char* const value = std::getenv("HCCL_ALGO");
+      environment_ = read_hccl_algo(value == nullptr ? "" : value);
+    }
+    for (const auto& [by, rules] :
+         {std::pair(decided_by::rule, &rules_), std::pair(decided_by::environment, &*environment_)}) {
+      for (const tuning_rule& rule : *rules) {
+        if (!rule.matches(C::name, s.ranks.size(), s.bytes)) continue;
+        if (const offer<C>* const chosen = kept<C>(rule, s)) return {chosen, by, &rule};
+        pass(rule);
       }
-    });
-    return *best;
+    }
+    return {cheapest<C>(s)};
+  }
+
+  /// Chooses the schedule of a call.
+  template <Collective C>
+  schedule_view schedule(const C& c, const situation& s) {
+    return choose<C>(s, [](const tuning_rule&) {}).chosen->view(c, s.ranks);
+  }
+
+  /// Tells whether an algorithm may be chosen.
+  template <Collective C>
+  static bool is_eligible(const offer<C>& o, const situation& s) {
+    return (s.commutes || o.keeps_order) && (!o.needs_hosts || s.ranks.hosts() > 1);
   }
 
  private:
   template <class C>
-  struct prices : std::array<price, std::tuple_size_v<candidates>> {};
+  struct prices_of : std::vector<price> {};
 
-  template <class F>
-  static void for_each_candidate(F&& f) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (f.template operator()<std::tuple_element_t<I, candidates>, I>(), ...);
-    }(std::make_index_sequence<std::tuple_size_v<candidates>>{});
+  template <class... Cs>
+  static std::tuple<prices_of<Cs>...> all_prices(const std::tuple<Cs...>*);
+
+  /// The algorithm that a rule names, if it may be chosen.
+  template <Collective C>
+  static const offer<C>* kept(const tuning_rule& rule, const situation& s) {
+    for (const offer<C>& o : offers<C>) {
+      if (o.algorithm == rule.algorithm) return is_eligible(o, s) ? &o : nullptr;
+    }
+    return nullptr;
   }
 
   template <Collective C>
-  static prices<C> price_all(const group& g) {
-    prices<C> all{};
-    for_each_candidate([&]<class A, std::size_t I>() {
-      if constexpr (Offers<A, C>) all[I] = price_of<A, C>(g);
-    });
-    return all;
+  const offer<C>* cheapest(const situation& s) {
+    const std::span<const price> known = prices<C>(s);
+    const offer<C>* best = nullptr;
+    double best_seconds = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      const offer<C>& o = offers<C>[i];
+      const double seconds = known[i].seconds(static_cast<double>(s.bytes));
+      if (!is_eligible(o, s) || !(seconds < best_seconds)) continue;
+      best = &o;
+      best_seconds = seconds;
+    }
+    return best;
   }
 
-  template <class... Cs>
-  static std::tuple<std::optional<prices<Cs>>...> unknown(const std::tuple<Cs...>*);
-
-  decltype(unknown(static_cast<const collectives*>(nullptr))) known_;
+  tuning rules_;
+  std::optional<tuning> environment_;
+  decltype(all_prices(static_cast<const collectives*>(nullptr))) prices_;
 };
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 // The communicator: a group of ranks, the transport between them, and what their collectives reuse.
 
 #include <hccl/algorithm/choice.hpp>
+#include <hccl/algorithm/tuning.hpp>
 #include <hccl/collective/detail/arguments.hpp>
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/detail/function_ref.hpp>
@@ -58,7 +59,7 @@ struct communicator_state {
   std::vector<parcel> parcels;  // of one batch
   topology hosts;
   std::uint32_t hosts_digest = 0;
-  choice_cache choices;
+  chooser choices;
   std::array<std::vector<std::size_t>, 4> lists;  // of sizes and offsets, of one call
 };
 
@@ -100,7 +101,17 @@ class communicator {
     }
     state_->hosts = std::move(hosts);
     state_->hosts_digest = detail::digest(state_->hosts);
-    state_->choices = {};
+    state_->choices.forget_prices();
+  }
+
+  /// The rules by which `Auto` chooses before it asks HCCL_ALGO and the price, the strongest first: none unless set. The
+  /// same on all ranks; ranks that choose differently get `mismatch`. Throws `invalid_argument` for a rule that names
+  /// what does not exist.
+  const hccl::tuning& tuning() const { return state_->choices.rules(); }
+  void set_tuning(hccl::tuning rules) {
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      detail::check_rule(rules[i], detail::concat("rank ", rank(), ": set_tuning: rule ", i + 1));
+    state_->choices.set_rules(std::move(rules));
   }
 
   /// Ends what this communicator does on all ranks: waiters here and on the peers throw `aborted`. From any

@@ -103,9 +103,8 @@ void execute(State& state, const C& c, call what, const operands& user, const co
   const group ranks(state.net.size(), state.hosts);
   const schedule_view schedule = [&] {
     if constexpr (std::same_as<A, Auto>) {
-      // What ranks exchange pair by pair, no rank knows whole.
-      const std::size_t elements = std::same_as<C, AllToAllV> ? 0 : user.scratch.size();
-      return state.choices.cheapest(c, ranks, elements * what.element_bytes, Net::link, commutes);
+      const std::size_t bytes = known_bytes<C>(user.scratch.size() * what.element_bytes);
+      return state.choices.schedule(c, {ranks, bytes, Net::link, commutes});
     } else {
       return schedule_view::of<A>(c, ranks);
     }
