@@ -3,14 +3,15 @@
 
 // What the tests of failing collectives share: the error of every rank.
 
+#include "timing.hpp"
+
 #include <hccl/bootstrap/run_local.hpp>
 #include <hccl/collective/communicator.hpp>
 #include <hccl/core/error.hpp>
 
-#include <chrono>
+#include <cstddef>
 #include <exception>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ struct Outcome {
   bool says(std::string_view part) const {
     return error && std::string_view(error->what()).find(part) != std::string_view::npos;
   }
+  /// What the rank says, nothing if it has not failed.
   std::string text() const { return error ? error->what() : other; }
 };
 
@@ -44,13 +46,14 @@ Outcome outcome_of(F&& f) {
   }
 }
 
-/// Runs f(comm) on `ranks` threads, with collectives of at most ten seconds; the outcome of each rank.
+/// Runs f(comm) on `ranks` threads, with collectives that wait patiently; the outcome of each rank.
 template <class F>
 std::vector<Outcome> outcomes_of(int ranks, F&& f) {
   std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
   hccl::run_local(ranks, [&](Comm& comm) {
-    comm.set_timeout(std::chrono::seconds(10));
-    outcomes[static_cast<std::size_t>(comm.rank())] = outcome_of([&] { f(comm); });
+    comm.set_timeout(patience);
+    const auto rank = static_cast<std::size_t>(comm.rank());  // `f` may take the communicator away
+    outcomes[rank] = outcome_of([&] { f(comm); });
   });
   return outcomes;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "collective/errors.hpp"
 #include "test.hpp"
+#include "timing.hpp"
 
 #include <hccl/collectives.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <latch>
 #include <numeric>
 #include <span>
 #include <string>
@@ -16,12 +19,20 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using Comm = communicator<LocalTransport>;
+using hccl_test::Comm;
 
-std::vector<int> message(int seed, std::size_t count) {
+std::vector<int> contents(int seed, std::size_t count) {
   std::vector<int> data(count);
   std::iota(data.begin(), data.end(), seed * 100000);
   return data;
+}
+
+/// Runs f(comm) as run_local, with calls that wait patiently.
+void run_patiently(int ranks, auto f) {
+  run_local(ranks, [&](Comm& comm) {
+    comm.set_timeout(hccl_test::patience);
+    f(comm);
+  });
 }
 
 void require(bool holds, const char* what) {
@@ -32,19 +43,18 @@ void require(bool holds, const char* what) {
 
 TEST_CASE("case B5: messages are matched by tag, whatever the order of asking") {
   for (const std::size_t count : {std::size_t{3}, std::size_t{100000}}) {
-    run_local(2, [&](Comm& comm) {
-      comm.set_timeout(10s);
+    run_patiently(2, [&](Comm& comm) {
       if (comm.rank() == 0) {
-        for (const int tag : {1, 2, 3}) send(comm, message(tag, count), 1, tag);
-        send(comm, message(9, count), 1, 1);
+        for (const int tag : {1, 2, 3}) send(comm, contents(tag, count), 1, tag);
+        send(comm, contents(9, count), 1, 1);
       } else {
         std::vector<int> data(count);
         for (const int tag : {3, 1, 2}) {
           require(recv(comm, data, 0, tag) == count, "wrong length");
-          require(data == message(tag, count), "another tag's message");
+          require(data == contents(tag, count), "another tag's message");
         }
         recv(comm, data, 0, 1);
-        require(data == message(9, count), "messages of one tag out of order");
+        require(data == contents(9, count), "messages of one tag out of order");
       }
     });
   }
@@ -52,16 +62,15 @@ TEST_CASE("case B5: messages are matched by tag, whatever the order of asking") 
 }
 
 TEST_CASE("tagged messages do not mix with collectives") {
-  run_local(3, [](Comm& comm) {
-    comm.set_timeout(10s);
-    if (comm.rank() == 0) send(comm, message(4, 5), 2, 7);
+  run_patiently(3, [](Comm& comm) {
+    if (comm.rank() == 0) send(comm, contents(4, 5), 2, 7);
     std::vector<int> sum{1};
     allreduce(comm, sum);
     require(sum[0] == 3, "the collective took the message");
     if (comm.rank() == 2) {
       std::vector<int> data(5);
       recv(comm, data, 0, 7);
-      require(data == message(4, 5), "the message took the collective");
+      require(data == contents(4, 5), "the message took the collective");
     }
   });
   SUCCEED();
@@ -69,27 +78,25 @@ TEST_CASE("tagged messages do not mix with collectives") {
 
 TEST_CASE("a ring of sendrecv moves large messages without deadlock") {
   for (int ranks = 1; ranks <= 5; ++ranks) {
-    run_local(ranks, [&](Comm& comm) {
-      comm.set_timeout(20s);
+    run_patiently(ranks, [&](Comm& comm) {
       constexpr std::size_t count = 1 << 20;
       const int next = (comm.rank() + 1) % ranks, previous = (comm.rank() + ranks - 1) % ranks;
       std::vector<int> in(count);
-      require(sendrecv(comm, message(comm.rank(), count), next, in, previous) == count, "wrong length");
-      require(in == message(previous, count), "wrong contents");
+      require(sendrecv(comm, contents(comm.rank(), count), next, in, previous) == count, "wrong length");
+      require(in == contents(previous, count), "wrong contents");
     });
   }
   SUCCEED();
 }
 
 TEST_CASE("a message to oneself, an empty and a short message arrive") {
-  run_local(2, [](Comm& comm) {
-    comm.set_timeout(10s);
-    send(comm, message(1, 4), comm.rank(), 5);
+  run_patiently(2, [](Comm& comm) {
+    send(comm, contents(1, 4), comm.rank(), 5);
     std::vector<int> data(10, -1);
     require(recv(comm, data, comm.rank(), 5) == 4 && data[3] == 100003 && data[4] == -1, "to oneself");
     const int other = 1 - comm.rank();
     require(sendrecv(comm, std::span<int>(), other, data, other) == 0, "an empty message");
-    require(sendrecv(comm, message(2, 3), other, data, other) == 3 && data[2] == 200002 && data[4] == -1,
+    require(sendrecv(comm, contents(2, 3), other, data, other) == 3 && data[2] == 200002 && data[4] == -1,
             "a short message");
   });
   SUCCEED();
@@ -97,10 +104,9 @@ TEST_CASE("a message to oneself, an empty and a short message arrive") {
 
 TEST_CASE("a message longer than the buffer is a mismatch that names both lengths, and writes nothing") {
   std::string text;
-  run_local(2, [&](Comm& comm) {
-    comm.set_timeout(10s);
+  run_patiently(2, [&](Comm& comm) {
     if (comm.rank() == 0) {
-      send(comm, message(1, 8), 1, 3);
+      send(comm, contents(1, 8), 1, 3);
       return;
     }
     std::vector<int> data(8, -1);
@@ -118,30 +124,25 @@ TEST_CASE("a message longer than the buffer is a mismatch that names both length
 }
 
 TEST_CASE("a message of other elements is a mismatch") {
-  CHECK_THROWS_AS(run_local(2,
-                            [](Comm& comm) {
-                              comm.set_timeout(10s);
-                              if (comm.rank() == 0) return send(comm, std::vector<float>{1}, 1);
-                              recv(comm, std::vector<int>(1), 0);
-                            }),
+  CHECK_THROWS_AS(run_patiently(2,
+                                [](Comm& comm) {
+                                  if (comm.rank() == 0) return send(comm, std::vector<float>{1}, 1);
+                                  recv(comm, std::vector<int>(1), 0);
+                                }),
                   error);
 }
 
 TEST_CASE("recv of a message that nobody sends names the rank at the deadline") {
-  std::string text;
-  run_local(2, [&](Comm& comm) {
+  std::latch given_up(1);
+  const auto outcomes = hccl_test::outcomes_of(2, [&](Comm& comm) {
+    if (comm.rank() == 0) return given_up.wait();
     comm.set_timeout(100ms);
-    if (comm.rank() == 1) {
-      try {
-        recv(comm, std::vector<int>(1), 0, 8);
-      } catch (const error& e) {
-        text = e.what();
-        require(e.kind() == errc::timeout && e.failed_rank() == 0, "another error");
-      }
-    } else {
-      std::this_thread::sleep_for(400ms);
-    }
+    const auto own = hccl_test::outcome_of([&] { recv(comm, std::vector<int>(1), 0, 8); });
+    given_up.count_down();
+    if (own.error) throw error(*own.error);
   });
-  INFO(text);
-  CHECK(text.find("recv from rank 0, tag 8: timed out") != text.npos);
+  INFO(outcomes[1].text());
+  CHECK(outcomes[1].is(errc::timeout));
+  CHECK(outcomes[1].says("recv from rank 0, tag 8: timed out"));
+  CHECK((outcomes[1].error && outcomes[1].error->failed_rank() == 0));
 }

@@ -3,7 +3,9 @@
 // The transport that docs/write-your-own-transport.md explains.
 
 #include "../../examples/readme/socket_transport.hpp"
+#include "collective/errors.hpp"
 #include "test.hpp"
+#include "timing.hpp"
 #include "transport_conformance.hpp"
 
 #include <hccl/collectives.hpp>
@@ -11,7 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
+#include <latch>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -21,37 +23,25 @@ namespace {
 
 using namespace std::chrono_literals;
 using Comm = hccl::communicator<SocketTransport>;
+using hccl_test::Outcome, hccl_test::outcome_of;
 
-/// Runs f(comm) on threads; returns what each has thrown.
+/// Runs f(comm) on threads; returns what became of each.
 template <class F>
-std::vector<std::exception_ptr> run_ranks(int ranks, F f) {
+std::vector<Outcome> run_ranks(int ranks, F f) {
   const auto world = std::make_shared<SocketWorld>(ranks);
-  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(ranks));
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
   std::vector<Comm> members;
   for (int rank = 0; rank < ranks; ++rank) members.emplace_back(SocketTransport(world, rank));
   {
     std::vector<std::jthread> threads;
     for (auto& member : members) {
-      threads.emplace_back([&f, &thrown, comm = std::move(member)]() mutable {
-        comm.set_timeout(20s);
-        try {
-          f(comm);
-        } catch (...) {
-          thrown[static_cast<std::size_t>(comm.rank())] = std::current_exception();
-        }
+      threads.emplace_back([&f, &outcomes, comm = std::move(member)]() mutable {
+        comm.set_timeout(hccl_test::patience);
+        outcomes[static_cast<std::size_t>(comm.rank())] = outcome_of([&] { f(comm); });
       });
     }
   }
-  return thrown;
-}
-
-hccl::error error_of(const std::exception_ptr& thrown) {
-  try {
-    if (thrown) std::rethrow_exception(thrown);
-  } catch (const hccl::error& e) {
-    return e;
-  }
-  return {hccl::errc::unsupported, "nothing was thrown"};
+  return outcomes;
 }
 
 template <class Algorithm>
@@ -82,7 +72,7 @@ TEST_CASE("SocketTransport conforms") { hccl_test::check_conformance<SocketHarne
 TEST_CASE("SocketTransport carries every algorithm") {
   const int ranks = GENERATE(1, 2, 3, 5);
   std::vector<std::size_t> wrong(static_cast<std::size_t>(ranks));
-  const auto thrown = run_ranks(ranks, [&](Comm& comm) {
+  const auto outcomes = run_ranks(ranks, [&](Comm& comm) {
     for (const std::size_t count : {0u, 1u, 1000u, 200'000u}) {
       wrong[static_cast<std::size_t>(comm.rank())] +=
           wrong_sums<hccl::Ring>(comm, count) + wrong_sums<hccl::Mesh>(comm, count) +
@@ -90,56 +80,62 @@ TEST_CASE("SocketTransport carries every algorithm") {
           wrong_sums<hccl::BinomialTree>(comm, count);
     }
   });
-  for (const auto& t : thrown) CHECK(t == nullptr);
+  for (const Outcome& o : outcomes) CHECK(o.text() == "");
   CHECK(wrong == std::vector<std::size_t>(wrong.size(), 0));
 }
 
 TEST_CASE("SocketTransport keeps tagged messages apart from collectives") {
   std::vector<int> got(2);
-  const auto thrown = run_ranks(2, [&](Comm& comm) {
+  const auto outcomes = run_ranks(2, [&](Comm& comm) {
     int mine[] = {comm.rank() + 7}, theirs[] = {0};
     if (comm.rank() == 0) hccl::send(comm, mine, 1, 3);
     hccl::barrier(comm);
     if (comm.rank() == 1) hccl::recv(comm, theirs, 0, 3);
     got[static_cast<std::size_t>(comm.rank())] = theirs[0];
   });
-  for (const auto& t : thrown) CHECK(t == nullptr);
+  for (const Outcome& o : outcomes) CHECK(o.text() == "");
   CHECK(got == std::vector{0, 7});
 }
 
 TEST_CASE("SocketTransport tells who has left") {
-  const auto thrown = run_ranks(3, [](Comm& comm) {
+  const auto outcomes = run_ranks(3, [](Comm& comm) {
     if (comm.rank() == 2) return;
     hccl::barrier(comm);
   });
-  CHECK(thrown[2] == nullptr);
+  CHECK(outcomes[2].text() == "");
   for (const std::size_t rank : {0u, 1u}) {
-    const auto e = error_of(thrown[rank]);
-    CHECK((e.kind() == hccl::errc::peer_lost || e.kind() == hccl::errc::aborted));
-    CHECK(e.failed_rank() == 2);
+    INFO(outcomes[rank].text());
+    CHECK((outcomes[rank].is(hccl::errc::peer_lost) || outcomes[rank].is(hccl::errc::aborted)));
+    CHECK((outcomes[rank].error && outcomes[rank].error->failed_rank() == 2));
   }
 }
 
 TEST_CASE("SocketTransport keeps the deadline") {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto thrown = run_ranks(2, [](Comm& comm) {
-    if (comm.rank() == 1) return std::this_thread::sleep_for(500ms);
+  std::latch given_up(1);
+  const hccl_test::Stopwatch watch;
+  const auto outcomes = run_ranks(2, [&](Comm& comm) {
+    if (comm.rank() == 1) return given_up.wait();
     comm.set_timeout(50ms);
-    hccl::barrier(comm);
+    const Outcome own = outcome_of([&] { hccl::barrier(comm); });
+    given_up.count_down();
+    if (own.error) throw hccl::error(*own.error);
   });
-  CHECK(error_of(thrown[0]).kind() == hccl::errc::timeout);
-  CHECK(std::chrono::steady_clock::now() - begin < 5s);
+  CHECK(outcomes[0].is(hccl::errc::timeout));
+  CHECK(watch.elapsed() < hccl_test::promptly);
 }
 
 TEST_CASE("SocketTransport wakes up when it is aborted") {
-  const auto thrown = run_ranks(2, [](Comm& comm) {
+  std::latch begun(1);
+  const auto outcomes = run_ranks(2, [&](Comm& comm) {
     if (comm.rank() == 0) {
+      begun.wait();
       std::this_thread::sleep_for(50ms);
       comm.abort(hccl::error(hccl::errc::aborted, "enough", 0));
     } else {
+      begun.count_down();
       hccl::barrier(comm);
     }
   });
-  CHECK(thrown[0] == nullptr);
-  CHECK(error_of(thrown[1]).kind() == hccl::errc::aborted);
+  CHECK(outcomes[0].text() == "");
+  CHECK(outcomes[1].is(hccl::errc::aborted));
 }
