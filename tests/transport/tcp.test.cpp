@@ -3,6 +3,7 @@
 // What is particular to TcpTransport; the conformance suite tests what all transports have in common.
 
 #include "test.hpp"
+#include "timing.hpp"
 #include "transport/tcp_support.hpp"
 
 #include <hccl/transport/tcp.hpp>
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <latch>
 #include <optional>
 #include <set>
 #include <string>
@@ -234,9 +236,17 @@ TEST_CASE("a stranger hears nothing") {
   Stranger noise(address), foreign(address);
   noise.says("GET / HTTP/1.1\r\n\r\n");
   foreign.says(hello_text({.job = "another", .channel = 0, .from = 1, .to = 0, .size = 2}));
-  CHECK_FALSE(net.progress(deadline::after(50ms)));
-  CHECK(noise.hears().empty());
-  CHECK(foreign.hears().empty());
+  std::string heard;
+  std::atomic<bool> turned_away = false;
+  std::thread strangers([&] {
+    heard = noise.hears() + foreign.hears();
+    turned_away = true;
+  });
+  bool moved = false;
+  while (!turned_away) moved |= net.progress(deadline::after(50ms));
+  strangers.join();
+  CHECK(heard.empty());
+  CHECK_FALSE(moved);
 }
 
 TEST_CASE("a rank of the job with another version or another world size is an error on both sides") {
@@ -247,7 +257,7 @@ TEST_CASE("a rank of the job with another version or another world size is an er
     Stranger newer(address);
     newer.says(hello_text({.version = 9, .job = "job", .channel = 0, .from = 1, .to = 0, .size = 2}));
     try {
-      net.progress(deadline::after(2s));
+      net.progress(deadline::after(patience));
       CHECK(false);
     } catch (const error& e) {
       CHECK(e.kind() == errc::version_mismatch);
@@ -268,7 +278,7 @@ TEST_CASE("a rank of the job with another version or another world size is an er
       VectorSink in(8, false);
       try {
         net.receive(0, in);
-        finish(net, &in, 3s);
+        finish(net, &in);
       } catch (const error& e) {
         high.emplace(e);
       }
@@ -278,7 +288,7 @@ TEST_CASE("a rank of the job with another version or another world size is an er
     const std::span<const std::byte> piece(out);
     try {
       net.send(1, {&piece, 1});
-      finish(net, nullptr, 3s);
+      finish(net);
     } catch (const error& e) {
       low.emplace(e);
     }
@@ -293,13 +303,15 @@ TEST_CASE("a rank of the job with another version or another world size is an er
   }
 }
 
-TEST_CASE("a rank that has gone before it was connected is missed within a second") {
+TEST_CASE("a rank that has gone before it was connected is missed") {
   const int gone = GENERATE(0, 1);
   Job job(2);
-  { auto leaves = job.transport(gone); }
+  {
+    auto leaves = job.transport(gone);
+  }
   auto net = job.transport(1 - gone);
   VectorSink in(8, false);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   try {
     net.receive(gone, in);
     finish(net, &in);
@@ -308,7 +320,7 @@ TEST_CASE("a rank that has gone before it was connected is missed within a secon
     CHECK(e.kind() == errc::peer_lost);
     CHECK(e.failed_rank() == gone);
   }
-  CHECK(std::chrono::steady_clock::now() - start < 1s);
+  CHECK(watch.elapsed() < promptly);
 }
 
 TEST_CASE("a rank that dies is missed by those who wait for it") {
@@ -326,27 +338,30 @@ TEST_CASE("a rank that dies is missed by those who wait for it") {
   CHECK(outcomes[1].error.empty());
   CHECK(contains(outcomes[0].error, "rank 1"));
   CHECK(contains(outcomes[2].error, "rank 1"));
-  CHECK(outcomes[0].seconds < 2);
+  CHECK(outcomes[0].elapsed < promptly);
 }
 
 TEST_CASE("who gives up tells those who wait for a third rank") {
   Job job(4);
-  std::atomic<bool> waiting = false;
+  std::latch failed(3);
   const auto errors = run(job, [&](TcpTransport& net) {
-    passes_around(net, 100);
     if (net.rank() == 3) {  // waited for, alive, and silent
-      while (!waiting) std::this_thread::yield();
-      std::this_thread::sleep_for(300ms);
-      return;
-    }
-    if (net.rank() == 0) {
-      std::this_thread::sleep_for(50ms);
-      waiting = true;
-      net.abort(error(errc::timeout, "rank 3 is late", 3));
+      passes_around(net, 100);
+      return failed.wait();
     }
     VectorSink in(8, false);
-    net.receive(3, in);
-    finish(net, &in);
+    try {
+      passes_around(net, 100);
+      if (net.rank() == 0) {
+        std::this_thread::sleep_for(50ms);  // the others have fallen asleep
+        net.abort(error(errc::timeout, "rank 3 is late", 3));
+      }
+      net.receive(3, in);
+      finish(net, &in);
+    } catch (const error&) {
+      failed.count_down();
+      throw;
+    }
   });
   REQUIRE((errors[0] && errors[1] && errors[2]));
   CHECK(errors[0]->kind() == errc::aborted);
@@ -360,16 +375,16 @@ TEST_CASE("who gives up tells those who wait for a third rank") {
 TEST_CASE("abort from another thread wakes a sleeper, and the transport fails from then on") {
   Job job(2);
   auto net = job.transport(0), peer = job.transport(1);
+  VectorSink in(8, false);
+  net.receive(1, in);
   std::thread other([&] {
     std::this_thread::sleep_for(50ms);
     net.abort(error(errc::aborted, "enough"));
     net.abort(error(errc::aborted, "the first reason stands"));
   });
-  VectorSink in(8, false);
-  net.receive(1, in);
-  const auto start = std::chrono::steady_clock::now();
-  CHECK_THROWS_AS(net.progress(deadline::after(5s)), error);
-  CHECK(std::chrono::steady_clock::now() - start < 1s);
+  const Stopwatch watch;
+  CHECK_THROWS_AS(net.progress(deadline::after(patience)), error);
+  CHECK(watch.elapsed() < promptly);
   other.join();
   try {
     net.receive(1, in);
@@ -378,7 +393,7 @@ TEST_CASE("abort from another thread wakes a sleeper, and the transport fails fr
     CHECK(e.kind() == errc::aborted);
     CHECK(contains(e.what(), "enough"));
   }
-  CHECK_THROWS_AS(peer.progress(deadline::after(1s)), error);
+  CHECK_THROWS_AS(peer.progress(deadline::after(patience)), error);
 }
 
 TEST_CASE("abort ends all channels, also those that sleep on another rank") {
@@ -389,7 +404,7 @@ TEST_CASE("abort ends all channels, also those that sleep on another rank") {
     VectorSink in(8, false);
     try {
       waiter.receive(from, in);
-      finish(waiter, &in, 5s);
+      finish(waiter, &in);
     } catch (const error& e) {
       seen.emplace(e);
     }
@@ -397,16 +412,16 @@ TEST_CASE("abort ends all channels, also those that sleep on another rank") {
   std::optional<error> here, there;
   std::thread local([&] { sleep_in(lane, 1, here); }), remote([&] { sleep_in(peer_lane, 0, there); });
   std::this_thread::sleep_for(50ms);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   net.abort(error(errc::aborted, "enough"));
   local.join();
   remote.join();
-  CHECK(std::chrono::steady_clock::now() - start < 1s);
+  CHECK(watch.elapsed() < promptly);
   REQUIRE((here && there));
   CHECK(here->kind() == errc::aborted);
   CHECK(there->kind() == errc::aborted);
   CHECK(there->failed_rank() == 0);
-  CHECK_THROWS_AS(peer.progress(deadline::after(1s)), error);
+  CHECK_THROWS_AS(peer.progress(deadline::after(patience)), error);
 }
 
 TEST_CASE("channels are used by several threads at once and do not mix") {
@@ -427,26 +442,25 @@ TEST_CASE("channels are used by several threads at once and do not mix") {
 
 TEST_CASE("what was sent arrives although the sender has gone") {
   Job job(2);
-  const auto errors = run(job, [&](TcpTransport& net) {
-    if (net.rank() == 0) {
-      const auto out = message_of(0, 200'000);
-      const std::span<const std::byte> piece(out);
-      net.send(1, {&piece, 1});
-      finish(net);
-    } else {
-      VectorSink first(1, false), rest(199'999, false);
-      net.receive(0, first);
-      finish(net, &first);
-      std::this_thread::sleep_for(100ms);
-      net.receive(0, rest);
-      finish(net, &rest);
-      const auto expected = message_of(0, 200'000);
-      if (!std::equal(rest.bytes().begin(), rest.bytes().end(), expected.begin() + 1)) {
-        throw error(errc::mismatch, "the bytes are not those that were sent");
-      }
-    }
+  std::latch gone(1);
+  std::thread sender([&, net = std::optional(job.transport(0))]() mutable {
+    const auto out = message_of(0, 200'000);
+    const std::span<const std::byte> piece(out);
+    net->send(1, {&piece, 1});
+    finish(*net);
+    net.reset();
+    gone.count_down();
   });
-  for (const auto& e : errors) CHECK(!e);
+  auto net = job.transport(1);
+  VectorSink first(1, false), rest(199'999, false);
+  net.receive(0, first);
+  finish(net, &first);
+  gone.wait();
+  net.receive(0, rest);
+  finish(net, &rest);
+  sender.join();
+  const auto expected = message_of(0, 200'000);
+  CHECK(std::equal(rest.bytes().begin(), rest.bytes().end(), expected.begin() + 1));
 }
 
 TEST_CASE("a waiting rank sleeps") {
@@ -460,7 +474,7 @@ TEST_CASE("a waiting rank sleeps") {
   CHECK(passes_around(net, 8));
   const auto before = cpu_seconds_of_thread();
   CHECK(passes_around(net, 8));
-  CHECK(cpu_seconds_of_thread() - before < 0.02);
+  CHECK(cpu_seconds_of_thread() - before < 0.1);
   other.join();
 }
 

@@ -3,6 +3,8 @@
 
 // What the tests of TcpTransport and of the bootstrap share: a byte exchange and forked ranks.
 
+#include "timing.hpp"
+
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/transport/tcp.hpp>
@@ -55,9 +57,8 @@ inline std::vector<std::byte> message_of(int rank, std::size_t size, int salt = 
 
 /// Progresses until all is sent and `in` is complete.
 template <class Net>
-void finish(Net& net, const hccl::sink* in = nullptr,
-            std::chrono::milliseconds limit = std::chrono::seconds(10)) {
-  const auto until = hccl::deadline::after(limit);
+void finish(Net& net, const hccl::sink* in = nullptr) {
+  const auto until = hccl::deadline::after(patience);
   while (net.sending() || (in != nullptr && in->remaining() > 0)) {
     if (!net.progress(until)) throw hccl::error(hccl::errc::timeout, "the exchange has not finished");
   }
@@ -83,7 +84,7 @@ bool passes_around(Net& net, std::size_t size, bool has_window = false, int salt
 struct Outcome {
   pid_t pid;
   std::string error;  // empty: well
-  double seconds;
+  std::chrono::nanoseconds elapsed;
 };
 
 /// Runs body(rank) in `count` processes, and collects the text of what each has thrown.
@@ -91,7 +92,7 @@ template <class Body>
 std::vector<Outcome> forked(int count, Body body) {
   std::vector<Outcome> outcomes;
   std::vector<int> reports;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   for (int rank = 0; rank < count; ++rank) {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) throw std::runtime_error("pipe");
@@ -107,7 +108,7 @@ std::vector<Outcome> forked(int count, Body body) {
       ::_exit(0);
     }
     ::close(ends[1]);
-    outcomes.push_back({pid, {}, 0});
+    outcomes.push_back({pid, {}, {}});
     reports.push_back(ends[0]);
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -119,7 +120,7 @@ std::vector<Outcome> forked(int count, Body body) {
     int status = 0;
     ::waitpid(outcomes[i].pid, &status, 0);
     if (WIFSIGNALED(status)) outcomes[i].error = "killed by a signal";
-    outcomes[i].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    outcomes[i].elapsed = watch.elapsed();
   }
   return outcomes;
 }

@@ -125,12 +125,14 @@ class TcpStore {
   static constexpr std::chrono::seconds patience{3};
 
   static detail::stream connect(const std::string& url, deadline until) {
-    const auto limit = std::min(until, deadline::after(patience));
+    const auto in_patience = [&] { return std::min(until, deadline::after(patience)); };
+    std::optional<deadline> limit;  // of hanging up, from the first time
     for (;;) {
       detail::stream stream(url, until);
-      const auto greeting = greet(stream, limit);
+      const auto greeting = greet(stream, in_patience());
       if (greeting == detail::store_greeting) return stream;
-      if (greeting || limit.expired()) {
+      if (!limit) limit = in_patience();
+      if (greeting || limit->expired()) {
         throw error(errc::bootstrap_failed,
                     detail::concat("the port of ", url, " is taken by something that is not an hccl store"));
       }
