@@ -7,8 +7,8 @@
 #include <vector>
 
 /// In round k each rank gives the rank at distance k + 1 its part, and adds what arrives to its own.
-struct Pairwise {
-  static constexpr std::string_view name = "pairwise";
+struct Rotation {
+  static constexpr std::string_view name = "rotation";
 
   static constexpr int rounds(hccl::ReduceScatter, const hccl::group& g) { return g.size() - 1; }
 
@@ -21,13 +21,13 @@ struct Pairwise {
   }
 };
 
-static_assert(hccl::verify<Pairwise, hccl::ReduceScatter>(hccl::group(7)));
-static_assert(hccl::verify<Pairwise, hccl::AllReduce>(hccl::group(7)));  // derived from it
+static_assert(hccl::verify<Rotation, hccl::ReduceScatter>(hccl::group(7)));
+static_assert(hccl::verify<Rotation, hccl::AllReduce>(hccl::group(7)));  // derived from it
 
 int main() {
   hccl::run_local(4, [](auto& comm) {
     std::vector<float> data(1000, 0.5f);
-    hccl::allreduce<float, hccl::Sum, Pairwise>(comm, data);
+    hccl::allreduce<float, hccl::Sum, Rotation>(comm, data);
     if (comm.rank() == 0) std::printf("%g ... %g\n", data.front(), data.back());
   });
 }
