@@ -6,6 +6,7 @@
 #include "picture.hpp"
 
 #include <hccl/algorithm/algorithms.hpp>
+#include <hccl/algorithm/candidates.hpp>
 #include <hccl/schedule/hierarchical.hpp>
 
 #include <fmt/format.h>
@@ -38,7 +39,7 @@ inline void write(const std::filesystem::path& file, std::string_view text) {
   if (!out.flush()) throw std::runtime_error(fmt::format("cannot write {}", file.string()));
 }
 
-/// The table of which algorithm offers which collective, as Markdown.
+/// The table of which algorithm offers which collective, and the candidates of `Auto`, as Markdown.
 inline std::string offers() {
   std::string head = "| |", rule = "|---|", rows;
   for_each_type<hccl::collectives>([&]<class C>() {
@@ -60,13 +61,17 @@ inline std::string offers() {
     });
     rows += "\n";
   });
+  std::string candidates;
+  for_each_type<hccl::candidates>([&]<class A>() { candidates += fmt::format("- `{}`\n", A::name); });
   return "# Which algorithm offers which collective\n\n"
          "Written by `draw --all` from the concept `hccl::Offers`. **Own**: the algorithm has a schedule for "
          "it.\n"
          "**Derived**: made from its schedules for others, by `Reversed` or `Then`. **In order**: "
          "contributions are\n"
          "combined in rank order, so that the reduction need not commute.\n\n" +
-         head + "\n" + rule + "\n" + rows;
+         head + "\n" + rule + "\n" + rows +
+         "\n`Auto` chooses among these, those with \"inside\" if there is more than one host:\n\n" +
+         candidates;
 }
 
 /// Writes to a folder a picture of each algorithm and each combinator, in <name>.svg, and the table, in offers.md.
