@@ -486,7 +486,7 @@ void abort_wakes_all_who_wait() {
       finish(net, in);
       other = std::jthread([&net] {
         std::this_thread::sleep_for(50ms);  // all have fallen asleep
-        for (int i = 0; i < 3; ++i) net.abort(hccl::error(hccl::errc::timeout, "rank 2 is late"));
+        for (int i = 0; i < 3; ++i) net.abort(hccl::error(hccl::errc::timeout, "rank 2 is late", 2));
       });
     }
     const auto wait = [&] {

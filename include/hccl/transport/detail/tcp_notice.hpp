@@ -17,8 +17,8 @@
 
 namespace hccl::inline v0::detail {
 
-/// Sends the reason to the lobbies of all ranks but the one that has failed. Takes half a second at most; who
-/// cannot be reached in that time learns it from the closed connection.
+/// Sends the reason to the lobbies of all ranks but one that is lost. Takes half a second at most; who cannot be
+/// reached in that time learns it from the closed connection.
 inline void send_notices(const tcp_group& group, const error& why) {
   constexpr std::size_t at_once = 64;
   const auto body =
@@ -28,8 +28,9 @@ inline void send_notices(const tcp_group& group, const error& why) {
   asio::io_context io(1);
   std::deque<tcp::socket> sockets;
   std::deque<std::string> texts;
+  const int lost = why.kind() == errc::peer_lost ? why.failed_rank() : no_rank;
   for (int rank = 0; rank < group.size; ++rank) {
-    if (rank == group.rank || rank == why.failed_rank()) continue;
+    if (rank == group.rank || rank == lost) continue;
     const auto& address = group.addresses[static_cast<std::size_t>(rank)];
     auto& socket = sockets.emplace_back(io);
     const auto& text =
