@@ -264,6 +264,32 @@ void one_slow_peer_does_not_hold_up_another() {
 }
 
 template <class Harness>
+void one_full_peer_does_not_hold_up_another() {
+  run<Harness>(3, [&](auto& net) {
+    constexpr int many = 1000;
+    std::deque<Recorder> in;
+    if (net.rank() == 0) {
+      std::deque<Outgoing> out;
+      for (int i = 0; i < many; ++i) net.send(1, out.emplace_back(message(0, 1, 1000, i)).pieces());
+      net.send(2, out.emplace_back(message(0, 2, 8)).pieces());
+      finish(net);
+    } else if (net.rank() == 1) {  // reads nothing of rank 0 until rank 2 has heard of it
+      net.receive(2, in.emplace_back(8));
+      finish(net, in);
+      for (int i = 0; i < many; ++i) net.receive(0, in.emplace_back(1000));
+      finish(net, in);
+      for (int i = 0; i < many; ++i) expect_message(in[static_cast<std::size_t>(i) + 1], 0, 1, 1000, i);
+    } else {
+      net.receive(0, in.emplace_back(8));
+      finish(net, in);
+      const Outgoing go(message(2, 1, 8));
+      net.send(1, go.pieces());
+      finish(net);
+    }
+  });
+}
+
+template <class Harness>
 void messages_may_be_empty() {
   run<Harness>(2, [&](auto& net) {
     const int peer = 1 - net.rank();
@@ -608,6 +634,7 @@ void check_conformance() {
   SECTION("messages keep their order") { messages_keep_their_order<Harness>(); }
   SECTION("peers are served at the same time") { peers_are_served_at_the_same_time<Harness>(); }
   SECTION("one slow peer does not hold up another") { one_slow_peer_does_not_hold_up_another<Harness>(); }
+  SECTION("one full peer does not hold up another") { one_full_peer_does_not_hold_up_another<Harness>(); }
   SECTION("messages may be empty") { messages_may_be_empty<Harness>(); }
   SECTION("huge messages cross, through windows") { messages_may_be_huge<Harness>(huge); }
   SECTION("huge messages cross, through chunks") { messages_may_be_huge<Harness>(0); }

@@ -29,3 +29,10 @@ TEST_CASE("a LocalTransport of its own is a world of one rank") {
 }
 
 TEST_CASE("a local world needs a rank") { CHECK_THROWS_AS(hccl::LocalTransport::world(0), hccl::error); }
+
+TEST_CASE("a local world has no rank outside") {
+  const hccl::LocalTransport::world world(2);
+  CHECK(world.transport(1).rank() == 1);
+  CHECK_THROWS_AS(world.transport(2), hccl::error);
+  CHECK_THROWS_AS(world.transport(-1), hccl::error);
+}

@@ -36,7 +36,15 @@ class LocalTransport {
   class world {
    public:
     explicit world(int size) : shared_(std::make_shared<detail::local_world>(size)) {}
-    LocalTransport transport(int rank) const { return LocalTransport(shared_, rank, 0); }
+
+    /// Throws `invalid_argument` for a rank outside the world.
+    LocalTransport transport(int rank) const {
+      if (rank < 0 || rank >= shared_->size()) {
+        throw error(errc::invalid_argument,
+                    detail::concat("there is no rank ", rank, " in a local world of ", shared_->size()));
+      }
+      return LocalTransport(shared_, rank, 0);
+    }
 
     /// Makes all ranks fail, on behalf of rank `by`.
     void abort(const error& why, int by) const noexcept { shared_->abort(why, by); }
@@ -53,7 +61,8 @@ class LocalTransport {
   LocalTransport channel(int id) const { return LocalTransport(world_, rank_, id); }
 
   void send(int peer, pieces message) {
-    if (!queued_.empty() || !post(peer, message)) queued_.push_back({peer, message});
+    const auto is_before = [&](const departure& d) { return d.peer == peer; };
+    if (std::ranges::any_of(queued_, is_before) || !post(peer, message)) queued_.push_back({peer, message});
   }
 
   bool sending() const {
@@ -135,10 +144,13 @@ class LocalTransport {
   /// Moves what can be moved without waiting.
   bool move() {
     bool moved = false;
-    std::size_t posted = 0;
-    while (posted < queued_.size() && post(queued_[posted].peer, queued_[posted].message)) ++posted;
-    queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(posted));
-    moved |= posted > 0;
+    // A peer whose lane has no room for an earlier message is busy; the others need not wait for it.
+    busy_.assign(static_cast<std::size_t>(size()), false);
+    moved |= std::erase_if(queued_, [&](const departure& d) {
+               auto busy = busy_[static_cast<std::size_t>(d.peer)];
+               busy = busy || !post(d.peer, d.message);
+               return !busy;
+             }) > 0;
     moved |= std::erase_if(lent_, [](const loan& l) { return l.through->taken(l.ticket); }) > 0;
 
     // A peer with an earlier arrival that is not complete is busy.
