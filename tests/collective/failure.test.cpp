@@ -186,6 +186,23 @@ TEST_CASE("a timeout names the rank that is late and what was called, and that r
   }
 }
 
+TEST_CASE("a timeout names the rank that does not take what was sent") {
+  std::latch given_up(1);
+  const auto outcomes = outcomes_of(2, [&](Comm& comm) {
+    std::vector<float> data(100'000);  // more than travels without the receiver
+    hccl::barrier(comm);
+    if (comm.rank() == 1) return given_up.wait();
+    comm.set_timeout(a_moment);
+    const Outcome late = outcome_of([&] { hccl::broadcast(comm, data); });
+    given_up.count_down();
+    throw hccl::error(late.error.value());
+  });
+  INFO(outcomes[0].text());
+  CHECK(outcomes[0].is(errc::timeout));
+  CHECK(outcomes[0].says("waiting for rank 1 to take what was sent"));
+  CHECK((outcomes[0].error && outcomes[0].error->failed_rank() == 1));
+}
+
 TEST_CASE("a large message that nobody receives ends at the deadline") {
   const auto outcomes = outcomes_of(2, [](Comm& comm) {
     comm.set_timeout(a_moment);

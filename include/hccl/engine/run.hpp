@@ -165,7 +165,7 @@ class engine {
     while (true) {
       while (begun < sinks_.size() && may_begin(begun)) begin(net, sinks_[begun++]);
       if (begun == sinks_.size() && all_arrived() && !net.sending()) return;
-      if (!net.progress(until)) throw error(errc::timeout, describe_wait(net, round), late_rank());
+      if (!net.progress(until)) throw error(errc::timeout, describe_wait(round), late_rank());
     }
   }
 
@@ -198,26 +198,36 @@ class engine {
     return true;
   }
 
-  int late_rank() const {
+  /// Calls `f` with each rank whose message has not come, or, if all have, that may not have taken what was sent.
+  void for_each_late_rank(auto&& f) const {
+    const bool complete = all_arrived();
     for (const block_sink& s : sinks_) {
-      if (s.remaining() > 0) return s.what().peer;
+      if (s.remaining() > 0) f(s.what().peer);
     }
-    return no_rank;
+    for (const outgoing& o : sends_) {
+      if (complete && o.what.peer != plan_.self) f(o.what.peer);
+    }
   }
 
-  template <Transport Net>
-  std::string describe_wait(const Net& net, int round) const {
+  /// The rank that is waited for, if it is known.
+  int late_rank() const {
+    int late = no_rank, ranks = 0;
+    for_each_late_rank([&](int rank) {
+      if (ranks++ == 0) late = rank;
+    });
+    return ranks == 1 || !all_arrived() ? late : no_rank;
+  }
+
+  std::string describe_wait(int round) const {
     std::string text = concat("rank ", plan_.self, ": ", plan_.what->text(), ": timed out in round ",
                               round + 1, " of ", plan_.schedule->rounds());
     std::string_view separator = ", waiting for rank ";
-    for (const block_sink& s : sinks_) {
-      if (s.remaining() == 0) continue;
+    for_each_late_rank([&](int rank) {
       append(text, separator);
-      append(text, s.what().peer);
+      append(text, rank);
       separator = ", ";
-    }
-    if (net.sending()) text += all_arrived() ? ", waiting for peers to take what was sent" : "";
-    return text;
+    });
+    return all_arrived() ? text + " to take what was sent" : text;
   }
 
   plan plan_;
