@@ -4,10 +4,14 @@
 #include "test.hpp"
 
 #include <hccl/algorithm/algorithms.hpp>
+#include <hccl/core/error.hpp>
+#include <hccl/core/link_model.hpp>
 #include <hccl/schedule/collective.hpp>
 #include <hccl/schedule/combinators.hpp>
 #include <hccl/schedule/group.hpp>
 #include <hccl/schedule/step.hpp>
+#include <hccl/schedule/topology.hpp>
+#include <hccl/schedule/view.hpp>
 
 #include <tuple>
 #include <type_traits>
@@ -132,4 +136,18 @@ TEMPLATE_LIST_TEST_CASE("combined schedules are proven for up to 128 ranks", "",
     proofs += hccl_test::expect_proven<TestType>(g, hccl_test::some_roots(g));
   }
   CHECK(proofs >= 42);
+}
+
+TEST_CASE("hosts that would take too many blocks are refused, and Auto does without a hierarchy") {
+  const hccl::topology hosts({{29, 23, 19, 17, 13, 11, 9, 8, 7, 5}});
+  const group g(hosts.size(), hosts);
+  CHECK_THROWS_AS(hccl::schedule_view::of<hccl::AHC>(AllReduce{}, g), hccl::error);
+  CHECK_THROWS_AS(hccl::schedule_view::of<hccl::AHC>(ReduceScatter{}, g), hccl::error);
+  CHECK(hccl::schedule_view::of<hccl::AHC>(hccl::Scatter{}, g).blocks() == g.size());
+
+  hccl::detail::chooser choices;
+  const auto chosen =
+      choices.schedule(AllReduce{}, {g, 1000, hccl::link_model{1e-5, 1e-6, 1e-10, 1e-10}, true});
+  CHECK(chosen.rounds() > 0);
+  CHECK(chosen.blocks() > 0);
 }

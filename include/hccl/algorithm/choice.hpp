@@ -6,6 +6,7 @@
 #include <hccl/algorithm/candidates.hpp>
 #include <hccl/algorithm/hccl_algo.hpp>
 #include <hccl/algorithm/tuning.hpp>
+#include <hccl/core/error.hpp>
 #include <hccl/core/link_model.hpp>
 #include <hccl/schedule/collective.hpp>
 #include <hccl/schedule/cost.hpp>
@@ -72,7 +73,7 @@ class chooser {
   std::span<const price> prices(const situation& s) {
     auto& known = std::get<prices_of<C>>(prices_);
     if (known.empty()) {
-      for (const offer<C>& o : offers<C>) known.push_back(price_of(o.view({}, s.ranks), s.link));
+      for (const offer<C>& o : offers<C>) known.push_back(price_on<C>(o, s));
     }
     return known;
   }
@@ -114,6 +115,17 @@ class chooser {
 
   template <class... Cs>
   static std::tuple<prices_of<Cs>...> all_prices(const std::tuple<Cs...>*);
+
+  /// The price of an algorithm, without bound if it cannot deal with the hosts.
+  template <Collective C>
+  static price price_on(const offer<C>& o, const situation& s) {
+    try {
+      return price_of(o.view({}, s.ranks), s.link);
+    } catch (const error& e) {
+      if (e.kind() != errc::unsupported) throw;
+      return {.fixed = std::numeric_limits<double>::infinity()};
+    }
+  }
 
   /// The algorithm that a rule names, if it may be chosen.
   template <Collective C>

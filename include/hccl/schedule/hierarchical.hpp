@@ -33,7 +33,8 @@ inline constexpr std::string_view inside_word = "inside";
 /// inside. Broadcast, allgather and gather are mirror images. With m ranks on a host, each sends 1/m of the bytes
 /// between hosts; hosts may differ in size, see `detail::planes`. On one host it is `Intra` alone.
 ///
-/// Rank order is kept if both parts keep it.
+/// Rank order is kept if both parts keep it. Throws `unsupported` for hosts of many sizes with few factors in common:
+/// there are as many blocks as a common multiple of them.
 template <class Intra, class Inter>
 struct Hierarchical {
   static constexpr std::string_view name = detail::joined_name<Intra::name, detail::inside_word, Inter::name>;
@@ -76,8 +77,8 @@ struct Hierarchical {
     requires reduces<C>
   static constexpr int blocks(const C& c, const group& g) {
     const int between = blocks_of<schedule_of<Inter, C>>(between_hosts(c, g), g.host_group());
-    return std::lcm(std::lcm(detail::planes(g).length() * between, common_blocks<ReduceScatter>(g)),
-                    common_blocks<Last<C>>(g));
+    const int inside = detail::multiple_of_blocks(common_blocks<ReduceScatter>(g), common_blocks<Last<C>>(g));
+    return detail::multiple_of_blocks(detail::product_of_blocks(detail::planes(g).length(), between), inside);
   }
 
   template <class C>
@@ -127,7 +128,8 @@ struct Hierarchical {
     int divisor = 0;
     for (const int size : g.host_sizes()) divisor = std::gcd(divisor, size);
     const int per_host = blocks_of<schedule_of<Inter, C>>(c, g.host_group()) / g.hosts();
-    return g.size() * (common_blocks<C>(g) / divisor * per_host);
+    return detail::product_of_blocks(g.size(),
+                                     detail::product_of_blocks(common_blocks<C>(g) / divisor, per_host));
   }
 
   template <class C>
@@ -186,9 +188,9 @@ struct Hierarchical {
   static constexpr int blocks(const C& c, const group& g) {
     int share = blocks_of<schedule_of<Inter, C>>(between_hosts(c, g), g.host_group()) / g.hosts();
     for (const int ranks : g.host_sizes()) {
-      share = std::lcm(share, blocks_of<schedule_of<Intra, C>>(C{}, group(ranks)) / ranks);
+      share = detail::multiple_of_blocks(share, blocks_of<schedule_of<Intra, C>>(C{}, group(ranks)) / ranks);
     }
-    return g.size() * share;
+    return detail::product_of_blocks(g.size(), share);
   }
 
   template <class C>
@@ -254,7 +256,7 @@ struct Hierarchical {
   static constexpr int common_blocks(const group& g) {
     int all = 1;
     for (const int size : g.host_sizes())
-      all = std::lcm(all, blocks_of<schedule_of<Intra, C>>(C{}, group(size)));
+      all = detail::multiple_of_blocks(all, blocks_of<schedule_of<Intra, C>>(C{}, group(size)));
     return all;
   }
 

@@ -3,12 +3,27 @@
 
 // How ranks of hosts of unequal size work together between hosts.
 
+#include <hccl/core/error.hpp>
 #include <hccl/schedule/group.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 
 namespace hccl::inline v0::detail {
+
+/// A product of numbers of blocks. Throws `unsupported` if it is too large to be one, which the sizes of hosts can
+/// make it that have few factors in common.
+constexpr int product_of_blocks(int a, int b) {
+  const std::int64_t product = std::int64_t{a} * b;
+  if (product > std::numeric_limits<int>::max())
+    throw error(errc::unsupported, "the sizes of hosts differ so that a schedule needs too many blocks");
+  return static_cast<int>(product);
+}
+
+/// The least common multiple of two numbers of blocks. Throws like `product_of_blocks`.
+constexpr int multiple_of_blocks(int a, int b) { return product_of_blocks(a / std::gcd(a, b), b); }
 
 /// Where a rank sits: its host, how many ranks that has, and which of them it is.
 struct seat {
@@ -26,7 +41,7 @@ struct seat {
 class planes {
  public:
   constexpr explicit planes(const group& g) : group_(&g) {
-    for (const int size : g.host_sizes()) length_ = std::lcm(length_, size);
+    for (const int size : g.host_sizes()) length_ = multiple_of_blocks(length_, size);
   }
 
   /// The number of cells.
