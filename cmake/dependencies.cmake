@@ -17,20 +17,26 @@ FetchContent_Declare(benchmark SYSTEM
   GIT_REPOSITORY https://github.com/google/benchmark.git GIT_TAG v1.8.3 GIT_SHALLOW ON
   FIND_PACKAGE_ARGS CONFIG)
 
-# Only headers of Boost are used: nothing of its own build is run.
+# Of these two only headers are used: nothing of their own builds is run.
+FetchContent_Declare(nlohmann_json
+  GIT_REPOSITORY https://github.com/nlohmann/json.git GIT_TAG v3.11.2 GIT_SHALLOW ON
+  SOURCE_SUBDIR headers-only)
+
 FetchContent_Declare(Boost
   URL https://archives.boost.io/release/1.81.0/source/boost_1_81_0.tar.bz2
   URL_HASH SHA256=71feeed900fbccca04a3b4f2f84a7c217186f28a940ed8b7ed4725986baf99fa
   DOWNLOAD_EXTRACT_TIMESTAMP ON SOURCE_SUBDIR headers-only)
 
-# Provides Boost::headers: the parent's, the installed one or (at top level only) a fetched one.
-function(hcclpp_provide_boost)
-  if(NOT TARGET Boost::headers)
-    find_package(Boost 1.81 CONFIG QUIET GLOBAL)
+# hcclpp_provide_headers(<package> <version> <target> <folder>): provides <target>: the parent's, the installed one or
+# (at top level only) the <folder> of a fetched one.
+function(hcclpp_provide_headers package version target folder)
+  if(NOT TARGET ${target})
+    find_package(${package} ${version} CONFIG QUIET GLOBAL)
   endif()
-  if(NOT TARGET Boost::headers AND PROJECT_IS_TOP_LEVEL)
-    FetchContent_MakeAvailable(Boost)
-    add_library(Boost::headers INTERFACE IMPORTED GLOBAL)
-    target_include_directories(Boost::headers SYSTEM INTERFACE "${boost_SOURCE_DIR}")
+  if(NOT TARGET ${target} AND PROJECT_IS_TOP_LEVEL)
+    FetchContent_MakeAvailable(${package})
+    string(TOLOWER ${package} name)
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    target_include_directories(${target} SYSTEM INTERFACE "${${name}_SOURCE_DIR}/${folder}")
   endif()
 endfunction()

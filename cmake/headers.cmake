@@ -107,6 +107,10 @@ set(HCCLPP_CORE_HEADERS
   hccl/transport/detail/local_world.hpp
 )
 
+set(HCCLPP_TUNING_HEADERS
+  hccl/tuning/read_tuning.hpp
+)
+
 set(HCCLPP_TCP_HEADERS
   hccl/bootstrap/connect.hpp
   hccl/bootstrap/file_store.hpp

@@ -1,11 +1,13 @@
-# Installs the package: find_package(hccl 0.1) gives the core, with COMPONENTS tcp it gives hccl::tcp as well.
+# Installs the package: find_package(hccl 0.1) gives the core, with COMPONENTS tcp or tuning it gives
+# hccl::tcp or hccl::tuning as well.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/hccl)
 
 # One export per component: who asks for the core alone never meets Boost.
 install(TARGETS hccl EXPORT hccl-targets FILE_SET HEADERS)
+install(TARGETS hccl_tuning EXPORT hccl-tuning-targets FILE_SET HEADERS)
 install(TARGETS hccl_tcp EXPORT hccl-tcp-targets FILE_SET HEADERS)
-foreach(export IN ITEMS hccl-targets hccl-tcp-targets)
+foreach(export IN ITEMS hccl-targets hccl-tuning-targets hccl-tcp-targets)
   install(EXPORT ${export} NAMESPACE hccl:: DESTINATION ${package_dir})
 endforeach()
 

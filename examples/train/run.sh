@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source cmake/packages.sh
 
-install_packages g++ cmake ninja-build boost-headers libfmt-dev libcli11-dev zlib1g-dev dataset-fashion-mnist
+install_packages g++ cmake ninja-build boost-headers nlohmann-json3-dev libfmt-dev libcli11-dev zlib1g-dev dataset-fashion-mnist
 command -v ninja >/dev/null && export CMAKE_GENERATOR=Ninja
 cmake --preset release -DHCCLPP_BUILD_TESTS=OFF -DHCCLPP_BUILD_BENCHMARKS=OFF
 cmake --build --preset release --parallel "$(nproc)" --target train

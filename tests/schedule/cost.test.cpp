@@ -216,6 +216,10 @@ TEST_CASE("Beyond 64 ranks the price is at most a third lower than that of playi
   }
 }
 
+TEST_CASE("Rounds in which no played rank takes part are priced too") {
+  CHECK(near(count<Pipeline>(rounds, group{4000}), 2 * (3999 + Pipeline::segments - 1)));
+}
+
 TEST_CASE("4,096 ranks on 512 hosts are priced") {
   const topology hosts({std::vector<int>(512, 8)});
   const group g(4096, hosts);

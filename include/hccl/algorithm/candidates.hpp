@@ -6,20 +6,15 @@
 #include <hccl/algorithm/ahc.hpp>
 #include <hccl/algorithm/binomial_tree.hpp>
 #include <hccl/algorithm/bruck.hpp>
-#include <hccl/algorithm/double_binary_tree.hpp>
 #include <hccl/algorithm/mesh.hpp>
 #include <hccl/algorithm/nhr.hpp>
 #include <hccl/algorithm/nonuniform_bruck.hpp>
 #include <hccl/algorithm/one_shot_mesh.hpp>
 #include <hccl/algorithm/pairwise.hpp>
-#include <hccl/algorithm/parallel_aggregated_trees.hpp>
 #include <hccl/algorithm/pipeline.hpp>
 #include <hccl/algorithm/recursive_doubling.hpp>
 #include <hccl/algorithm/recursive_halving_doubling.hpp>
-#include <hccl/algorithm/reproducible.hpp>
 #include <hccl/algorithm/ring.hpp>
-#include <hccl/algorithm/star.hpp>
-#include <hccl/algorithm/swing.hpp>
 #include <hccl/schedule/combinators.hpp>
 #include <hccl/schedule/group.hpp>
 #include <hccl/schedule/hierarchical.hpp>
@@ -36,7 +31,7 @@ namespace hccl::inline v0 {
 /// wins. `Hierarchical` ones count where there is more than one host.
 using candidates =
     std::tuple<Mesh, OneShotMesh, RecursiveDoubling, RecursiveHalvingDoubling, NHR, Ring, BinomialTree, Bruck,
-               Pairwise, Pipeline, Hierarchical<Mesh, RecursiveHalvingDoubling>, Hierarchical<Mesh, Ring>>;
+               Pairwise, Pipeline, NonuniformBruck, AHC, Hierarchical<Mesh, NHR>, Hierarchical<Mesh, Ring>>;
 
 namespace detail {
 
