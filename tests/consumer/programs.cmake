@@ -1,5 +1,7 @@
-# The programs of both consumer projects. WITH_TCP=OFF stands for a user who has no Boost.
+# The programs of both consumer projects. WITH_TCP=OFF stands for a user who has no Boost, WITH_TUNING=OFF for one who
+# has no nlohmann/json.
 option(WITH_TCP "Use hccl::tcp too" ON)
+option(WITH_TUNING "Use hccl::tuning too" ON)
 enable_testing()
 set(sources "${CMAKE_CURRENT_LIST_DIR}")
 
@@ -11,4 +13,10 @@ if(WITH_TCP)
   add_executable(tcp "${sources}/tcp.cpp")
   target_link_libraries(tcp PRIVATE hccl::tcp)
   add_test(NAME tcp COMMAND tcp)
+endif()
+
+if(WITH_TUNING)
+  add_executable(tuning "${sources}/tuning.cpp")
+  target_link_libraries(tuning PRIVATE hccl::tuning)
+  add_test(NAME tuning COMMAND tuning)
 endif()
