@@ -5,6 +5,7 @@
 // them, and buffers that notice a stray write.
 
 #include <hccl/core/element.hpp>
+#include <hccl/core/error.hpp>
 #include <hccl/reduction/arithmetic.hpp>
 
 #include <algorithm>
@@ -15,8 +16,10 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace hccl_test {
@@ -81,24 +84,31 @@ constexpr T combined(const T& x, const T& y) {
   }
 }
 
-/// The inputs of all ranks, and all of them combined in rank order.
+/// The inputs of all ranks, and what they are in sum.
 template <class T>
 struct Reference {
   std::vector<std::vector<T>> inputs;
-  std::vector<T> result;
+  std::vector<std::vector<T>> prefixes;  // of each rank: the inputs up to its own, combined in rank order
 
   Reference(int ranks, std::size_t count) {
     for (int rank = 0; rank < ranks; ++rank) {
       auto& input = inputs.emplace_back(count);
       for (std::size_t i = 0; i < count; ++i) input[i] = value<T>(rank, i);
     }
-    result = inputs.front();
-    for (std::size_t rank = 1; rank < inputs.size(); ++rank) {
-      std::transform(result.begin(), result.end(), inputs[rank].begin(), result.begin(), combined<T>);
+    for (const auto& input : inputs) {
+      auto prefix = input;
+      if (!prefixes.empty()) {
+        const auto& before = prefixes.back();
+        std::transform(before.begin(), before.end(), input.begin(), prefix.begin(), combined<T>);
+      }
+      prefixes.push_back(std::move(prefix));
     }
   }
 
-  int ranks() const { return static_cast<int>(inputs.size()); }
+  /// All inputs combined.
+  const std::vector<T>& result() const { return prefixes.back(); }
+
+  std::size_t size() const { return inputs.front().size(); }
 };
 
 /// A buffer between guards. Buffer and guards are filled with a canary.
@@ -106,7 +116,6 @@ template <class T>
 class Guarded {
  public:
   explicit Guarded(std::size_t count = 0) { reset(count); }
-  explicit Guarded(std::span<const T> contents) { reset(contents); }
 
   /// Makes it a buffer of `count` elements that nobody has written.
   void reset(std::size_t count) {
@@ -114,14 +123,12 @@ class Guarded {
     bytes_.assign(guard + count * sizeof(T) + guard, canary);
   }
 
-  /// Makes it a buffer that holds `contents`.
-  void reset(std::span<const T> contents) {
-    reset(contents.size());
-    if (!contents.empty()) std::memcpy(bytes_.data() + guard, contents.data(), contents.size_bytes());
+  /// Writes elements from element `offset` on.
+  void put(std::size_t offset, std::span<const T> contents) {
+    if (!contents.empty()) std::memcpy(&span()[offset], contents.data(), contents.size_bytes());
   }
 
   std::span<T> span() { return {reinterpret_cast<T*>(bytes_.data() + guard), count_}; }
-  std::span<const T> span() const { return {reinterpret_cast<const T*>(bytes_.data() + guard), count_}; }
 
   bool guards_stand() const {
     const auto intact = [](std::byte b) { return b == canary; };
@@ -129,8 +136,14 @@ class Guarded {
            std::all_of(bytes_.end() - guard, bytes_.end(), intact);
   }
 
-  bool is_untouched() const {
-    return std::ranges::all_of(bytes_, [](std::byte b) { return b == canary; });
+  /// Where a byte differs from `other`, which is as large, guards included: in words, empty if nowhere.
+  std::string difference(const Guarded& other) const {
+    if (std::memcmp(bytes_.data(), other.bytes_.data(), bytes_.size()) == 0) return {};
+    const auto at = std::ranges::mismatch(bytes_, other.bytes_).in1 - bytes_.begin();
+    const auto element = (at - guard) / static_cast<std::ptrdiff_t>(sizeof(T));
+    if (at < guard) return "a byte before it";
+    if (element >= static_cast<std::ptrdiff_t>(count_)) return "a byte behind it";
+    return hccl::detail::concat("element ", element);
   }
 
  private:

@@ -15,10 +15,12 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace hccl;
@@ -83,7 +85,97 @@ TEST_CASE("case A8: all ranks end with the same bits, in every run") {
       });
     }
   }
-  CHECK(first_run.size() == 6 * 4 * 7);
+  std::size_t algorithms = 0;
+  hccl_test::for_each_algorithm([&]<class A>() { ++algorithms; });
+  CHECK(first_run.size() == 6 * 4 * algorithms);
+}
+
+TEST_CASE("case A8: what one rank gets has the same bits in every run") {
+  std::map<std::string, std::vector<float>> first_run;
+  std::mutex mutex;
+  for (int run = 0; run < 3; ++run) {
+    for (const int ranks : {2, 3, 5, 8}) {
+      run_local(ranks, [&](Comm& comm) {
+        const auto in = cancelling(comm.rank(), 1000 * static_cast<std::size_t>(ranks));
+        const auto same = [&](std::string_view what, std::string_view algorithm, auto&& call) {
+          std::vector<float> out(in.size(), 0.0f);
+          call(std::span(out));
+          const std::lock_guard lock(mutex);
+          const auto key = detail::concat(what, '/', algorithm, '/', ranks, '/', comm.rank());
+          const auto& before = first_run.emplace(key, out).first->second;
+          require(std::memcmp(before.data(), out.data(), out.size() * sizeof(float)) == 0,
+                  detail::concat(key, ": other bits in run ", run));
+        };
+        hccl_test::for_each_algorithm<Reduce>([&]<class A>() {
+          same("reduce", A::name, [&](auto out) { reduce<float, Sum, A>(comm, in, out, 1); });
+        });
+        hccl_test::for_each_algorithm<ReduceScatter>([&]<class A>() {
+          same("reduce_scatter", A::name,
+               [&](auto out) { reduce_scatter<float, Sum, A>(comm, in, out.first(1000)); });
+        });
+        hccl_test::for_each_algorithm<Scan>(
+            [&]<class A>() { same("scan", A::name, [&](auto out) { scan<float, Sum, A>(comm, in, out); }); });
+        hccl_test::for_each_algorithm<ExScan>([&]<class A>() {
+          same("exscan", A::name, [&](auto out) { exscan<float, Sum, A>(comm, in, out); });
+        });
+      });
+    }
+  }
+  CHECK(first_run.size() > 500);
+}
+
+/// The numbers of elements T from 1 to `most` at which Auto chooses another algorithm for C than for one fewer.
+template <class C, class T>
+std::vector<std::size_t> switch_points(int ranks, std::size_t most) {
+  std::vector<std::size_t> points;
+  run_local(ranks, [&](Comm& comm) {
+    if (comm.rank() != 0) return;
+    const auto chosen = [&](std::size_t count) {
+      return explain(comm, C{}, count * sizeof(T)).chosen.algorithm;
+    };
+    // Prices are linear, so that an algorithm is cheapest in one range of sizes.
+    const auto search = [&](auto&& self, std::size_t low, std::size_t high) -> void {
+      if (chosen(low) == chosen(high)) return;
+      if (high - low == 1) return points.push_back(high);
+      const std::size_t middle = low + (high - low) / 2;
+      self(self, low, middle);
+      self(self, middle, high);
+    };
+    search(search, 1, most);
+  });
+  return points;
+}
+
+TEST_CASE("case A36: bits are equal on both sides of every switch point of Auto") {
+  std::size_t switches = 0;
+  for (const int ranks : {2, 3, 4, 7, 8}) {
+    const auto points = switch_points<AllReduce, float>(ranks, 1 << 20);
+    switches += points.size();
+    CHECK_NOTHROW(run_local(ranks, [&](Comm& comm) {
+      for (const std::size_t point : points) {
+        const auto same = [&](const char* what, const auto& below, const auto& above) {
+          require(std::memcmp(below.data(), above.data(), below.size() * sizeof(below[0])) == 0,
+                  detail::concat(what, ": other bits for ", point, " elements than for one fewer"));
+        };
+        const auto both = [&]<class A, class T, class Op>(const char* what, std::vector<T> data, Op op) {
+          const std::vector<T> fewer(data.begin(), data.end() - 1);
+          same(what, identical_allreduce<A>(comm, fewer, op), identical_allreduce<A>(comm, data, op));
+        };
+        std::vector<float> whole(point);  // whose sums are exact
+        std::vector<std::uint32_t> wrapping(point);
+        for (std::size_t i = 0; i < point; ++i) {
+          whole[i] = hccl_test::value<float>(comm.rank(), i);
+          wrapping[i] = hccl_test::value<std::uint32_t>(comm.rank(), i);
+        }
+        const auto rounded = cancelling(comm.rank(), point);
+        both.template operator()<Auto>("Sum of whole numbers", whole, Sum{});
+        both.template operator()<Auto>("Sum of integers", wrapping, Sum{});
+        both.template operator()<Auto>("Max", rounded, Max{});
+        both.template operator()<Reproducible>("Reproducible", rounded, Sum{});
+      }
+    }));
+  }
+  CHECK(switches >= 5);
 }
 
 TEST_CASE("case A9: the same result everywhere for integers too") {

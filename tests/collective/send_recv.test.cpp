@@ -146,3 +146,21 @@ TEST_CASE("recv of a message that nobody sends names the rank at the deadline") 
   CHECK(outcomes[1].says("recv from rank 0, tag 8: timed out"));
   CHECK((outcomes[1].error && outcomes[1].error->failed_rank() == 0));
 }
+
+TEST_CASE("case B18: messages of no elements are sent and received like others") {
+  run_patiently(2, [](Comm& comm) {
+    const int other = 1 - comm.rank();
+    std::vector<int> data(3, -1);
+    if (comm.rank() == 0) {
+      send(comm, std::span<const int>(), 1, 4);
+      send(comm, contents(1, 3), 1, 4);
+    } else {
+      require(recv(comm, data, 0, 4) == 0 && data == std::vector<int>(3, -1),
+              "an empty message is not empty");
+      require(recv(comm, data, 0, 4) == 3 && data == contents(1, 3), "the message behind an empty one");
+    }
+    std::span<int> nothing;
+    require(sendrecv(comm, nothing, other, nothing, other) == 0, "sendrecv of nothing");
+  });
+  SUCCEED();
+}

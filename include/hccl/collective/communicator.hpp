@@ -53,6 +53,7 @@ struct communicator_state {
   std::uint32_t sequence = 0;
   std::string failure;
   std::atomic<bool> busy = false;
+  std::string_view operation;  // that runs
   detail::engine engine;
   scratch accumulators;
   mailbox mail;
@@ -159,6 +160,7 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
                                       ": the communicator failed before: ", state.failure));
   }
   check(arguments(name, comm.rank(), comm.size()));
+  state.operation = name;
   const auto fail = [&](const error& why) {
     state.failure = why.what();
     comm.abort(why);

@@ -86,21 +86,21 @@ inline void check_agreement(const message_header& theirs, const call& c, std::si
   const message_header ours(c, bytes);
   const auto differs = [&](std::string_view what, const auto& there, const auto& here) {
     throw error(errc::mismatch,
-                concat("rank ", self, ": ", c.text(), ": rank ", peer, " called with ", what, ' ', there,
+                concat("rank ", self, ": ", c.text(), ": rank ", peer, " called with ", what, there,
                        ", this rank with ", here),
                 peer);
   };
   if (theirs.collective != ours.collective) differs("another collective", "", c.collective);
-  if (theirs.sequence != ours.sequence) differs("sequence number", theirs.sequence, ours.sequence);
-  if (theirs.count != ours.count) differs("count", theirs.count, ours.count);
+  if (theirs.sequence != ours.sequence) differs("sequence number ", theirs.sequence, ours.sequence);
+  if (theirs.count != ours.count) differs("count ", theirs.count, ours.count);
   if (theirs.element_bytes != ours.element_bytes)
-    differs("element size", theirs.element_bytes, ours.element_bytes);
+    differs("element size ", theirs.element_bytes, ours.element_bytes);
   if (theirs.element != ours.element) differs("another element type", "", c.element);
   if (theirs.reduction != ours.reduction) differs("another reduction", "", c.reduction);
-  if (theirs.root != ours.root) differs("root", theirs.root, ours.root);
-  if (theirs.shape != ours.shape) differs("other sizes of shares, or other hosts,", "", "its own");
+  if (theirs.root != ours.root) differs("root ", theirs.root, ours.root);
+  if (theirs.shape != ours.shape) differs("other sizes of shares or other hosts", "", "its own");
   if (theirs.algorithm != ours.algorithm) differs("another algorithm", "", c.algorithm);
-  if (theirs.bytes != ours.bytes) differs("a message of bytes", theirs.bytes, ours.bytes);
+  if (theirs.bytes != ours.bytes) differs("a message of bytes ", theirs.bytes, ours.bytes);
 }
 
 }  // namespace detail

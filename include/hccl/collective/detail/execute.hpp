@@ -93,7 +93,7 @@ template <class A, Collective C, class State>
 void execute(State& state, const C& c, call what, const operands& user, const combiner& combine,
              bool commutes) {
   using Net = decltype(state.net);
-  what.collective = C::name;
+  what.collective = state.operation;
   what.sequence = ++state.sequence;
   what.root = root_of(c);
   if (state.net.size() == 1) {
