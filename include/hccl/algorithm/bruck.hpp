@@ -19,7 +19,7 @@ namespace hccl::inline v0 {
 /// from r + 2^k. ceil(log2 p) rounds, (p-1)/p of the vector.
 ///
 /// All-to-all: a block that has d ranks to go hops by 2^k in round k for each bit k of d. ceil(log2 p) messages per
-/// rank with half of the buffer each, and local copies between them. For small blocks.
+/// rank with at most half of the buffer each, and local copies before, between and behind them. For small blocks.
 ///
 /// Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal and D. Weathersby, "Efficient algorithms for all-to-all
 /// communications in multiport message-passing systems", IEEE TPDS 1997.

@@ -15,7 +15,7 @@ namespace hccl::inline v0 {
 /// Two binary trees over the ranks other than the root, each with one half of the vector. A rank with children in
 /// one tree is a leaf of the other, so that no rank sends or receives much more than another.
 ///
-/// Reduce: floor(log2(p-1)) + 1 rounds of n/2, at most n sent and 2n received per rank; broadcast is its mirror
+/// Reduce: floor(log2(p-1)) + 1 rounds of n/2, at most n sent and n received per rank; broadcast is its mirror
 /// image, allreduce both. `Pipelined<DoubleBinaryTree, S>` for large vectors. The reduction must commute.
 ///
 /// Source: P. Sanders, J. Speck and J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and

@@ -15,7 +15,8 @@ namespace hccl::inline v0 {
 /// The nonuniform Bruck algorithm. Reduce-scatter: in round k a rank sends to the one 2^k below it the blocks
 /// that have that many ranks to go, modulo 2^(k+1): floor((p - 1 + 2^k) / 2^(k+1)) blocks.
 ///
-/// ceil(log2 p) rounds and (p-1)/p of the vector sent per rank, for any p; allgather is its mirror image. Scatter
+/// ceil(log2 p) rounds and (p-1)/p of the vector sent per rank, for any p, in one message a round or, where what is
+/// at hand lies in two places, two; allgather is its mirror image. Scatter
 /// goes down a binomial tree. Allreduce, reduce and broadcast are made of two of these. The reduction must commute.
 ///
 /// Source: HCCL's description of "NB"; blocks keep their places, since a step names strided blocks.

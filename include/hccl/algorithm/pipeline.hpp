@@ -16,8 +16,9 @@ namespace hccl::inline v0 {
 ///
 /// Reduce: segments travel from both ends of the chain of ranks to the root, collecting contributions, so rank
 /// order is kept. max(root, p-1-root) + S - 1 rounds of n/S for S segments, the whole vector sent per rank;
-/// broadcast is its mirror image, allreduce both. Scan: from rank 0 to the last, p + S - 2 rounds. Exclusive scan:
-/// the same for inputs shifted by one rank, 1 round more. For large vectors on few ranks.
+/// broadcast is its mirror image, allreduce both. Scan: from rank 0 to the last, p + S - 2 rounds, the whole
+/// vector sent per rank. Exclusive scan: in one round inputs are shifted by one rank, then the same from rank 1 on; as
+/// many rounds, the vector sent twice. For large vectors on few ranks.
 struct Pipeline {
   static constexpr std::string_view name = "pipeline";
 

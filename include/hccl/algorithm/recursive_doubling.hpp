@@ -18,8 +18,8 @@ namespace hccl::inline v0 {
 ///
 /// Allreduce: floor(log2 p) rounds in which partners exchange what they have combined, and one before and one
 /// after when p is no power of two (see `detail::fold`). Scan and exclusive scan: in round k, rank r sends what it
-/// has to r + 2^k, ceil(log2 p) rounds; exclusive scan shifts inputs by one rank first, 1 round more. Rank order is
-/// kept.
+/// has to r + 2^k, ceil(log2 p) rounds; exclusive scan shifts inputs by one rank first, ceil(log2(p - 1)) + 1 rounds.
+/// Rank order is kept.
 ///
 /// Two places take turns as the one that is sent and the one that is written; when the result ends in the wrong
 /// one, it is copied, in a round without messages.
