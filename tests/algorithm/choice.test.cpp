@@ -127,6 +127,23 @@ TEST_CASE("The first rule that matches and can be kept decides") {
   CHECK(trace<AllToAllV>(auto_, {group(7), 0, fabric, true}) == "pairwise by rule");
 }
 
+TEST_CASE("A rule for an algorithm that cannot deal with the hosts is passed over") {
+  const topology hosts({{29, 23, 19, 17, 13, 11, 9, 8, 7, 5}});
+  const situation s{group(hosts.size(), hosts), 1000, fabric, true};
+  chooser auto_;
+  auto_.set_rules({{.algorithm = "ahc"}});
+  CHECK(trace<AllReduce>(auto_, s).starts_with("ahc no, "));
+  CHECK(trace<AllReduce>(auto_, s).ends_with(" by price"));
+  CHECK(trace<hccl::Scatter>(auto_, s) == "ahc by rule");
+}
+
+TEST_CASE("Rules without an origin are named by their number") {
+  chooser auto_;
+  auto_.set_rules({{.algorithm = "ring", .origin = "a list"}, {.algorithm = "nhr"}});
+  CHECK(auto_.rules()[0].origin == "a list");
+  CHECK(auto_.rules()[1].origin == "rule 2");
+}
+
 TEST_CASE("No rank knows the bytes of an alltoallv") {
   CHECK(hccl::detail::known_bytes<AllToAllV>(100) == 0);
   CHECK(hccl::detail::known_bytes<AllToAll>(100) == 100);

@@ -80,9 +80,10 @@ TEST_CASE("explain takes the call, a rule and HCCL_ALGO into account, in this or
             "variable");
     require(by_environment.why.starts_with("HCCL_ALGO; HCCL_ALGO is passed over, since mesh inside ring"),
             "why");
-    comm.set_tuning({{.algorithm = "nhr", .collective = "allreduce", .origin = "mine"}});
+    comm.set_tuning({{.algorithm = "pairwise"}, {.algorithm = "nhr", .collective = "allreduce"}});
     const auto by_rule = hccl::explain(comm, AllReduce{}, 40);
-    require(by_rule.chosen.algorithm == "nhr" && by_rule.by == decided_by::rule && by_rule.why == "mine",
+    require(by_rule.chosen.algorithm == "nhr" && by_rule.by == decided_by::rule &&
+                by_rule.why == "rule 2; rule 1 is passed over, since pairwise does not offer this call",
             "rule");
     require(hccl::explain(comm, hccl::AllGather{}, 40).chosen.algorithm == "ring", "another collective");
     require(hccl::explain(comm, AllReduce{}, 40, false).by == decided_by::price, "rank order is kept");

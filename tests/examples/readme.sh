@@ -11,6 +11,7 @@ expect 0 '10' "$programs/readme_chain"
 expect 0 'chain: reduce, 4 ranks' "$programs/readme_chain" /dev/stderr
 expect 0 $'rank 0 goes on without rank 2\nrank 1 goes on without rank 2' "$programs/readme_errors"
 expect 0 $'rank 0: 2\nrank 1: 2\nrank 2: 2' "$programs/readme_transport"
+expect 0 'allreduce of 4000 bytes over 8 ranks on 2 hosts: nhr, 7.065 us (rule 1)' "$programs/readme_tuning"
 expect 0 'rank 0 of 1: 0' "$programs/readme_job"
 expect 0 $'[0] rank 0 of 3: 3\n[1] rank 1 of 3: 3\n[2] rank 2 of 3: 3' "$hcclrun" -n 3 "$programs/readme_job"
 

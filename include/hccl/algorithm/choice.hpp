@@ -13,6 +13,7 @@
 #include <hccl/schedule/group.hpp>
 #include <hccl/schedule/view.hpp>
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdlib>
@@ -63,7 +64,14 @@ struct decision {
 class chooser {
  public:
   const tuning& rules() const { return rules_; }
-  void set_rules(tuning rules) { rules_ = std::move(rules); }
+
+  /// Rules of no origin are named by their number.
+  void set_rules(tuning rules) {
+    rules_ = std::move(rules);
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+      if (rules_[i].origin.empty()) rules_[i].origin = concat("rule ", i + 1);
+    }
+  }
 
   /// To be called when the group has become another.
   void forget_prices() { prices_ = {}; }
@@ -103,10 +111,12 @@ class chooser {
     return choose<C>(s, [](const tuning_rule&) {}).chosen->view(c, s.ranks);
   }
 
-  /// Tells whether an algorithm may be chosen.
+  /// Tells whether `offers<C>[i]` may be chosen.
   template <Collective C>
-  static bool is_eligible(const offer<C>& o, const situation& s) {
-    return (s.commutes || o.keeps_order) && (!o.needs_hosts || s.ranks.hosts() > 1);
+  bool is_eligible(std::size_t i, const situation& s) {
+    const offer<C>& o = offers<C>[i];
+    return (s.commutes || o.keeps_order) && (!o.needs_hosts || s.ranks.hosts() > 1) &&
+           std::isfinite(prices<C>(s)[i].fixed);
   }
 
  private:
@@ -129,9 +139,9 @@ class chooser {
 
   /// The algorithm that a rule names, if it may be chosen.
   template <Collective C>
-  static const offer<C>* kept(const tuning_rule& rule, const situation& s) {
-    for (const offer<C>& o : offers<C>) {
-      if (o.algorithm == rule.algorithm) return is_eligible(o, s) ? &o : nullptr;
+  const offer<C>* kept(const tuning_rule& rule, const situation& s) {
+    for (std::size_t i = 0; i < offers<C>.size(); ++i) {
+      if (offers<C>[i].algorithm == rule.algorithm) return is_eligible<C>(i, s) ? &offers<C>[i] : nullptr;
     }
     return nullptr;
   }
@@ -142,10 +152,9 @@ class chooser {
     const offer<C>* best = nullptr;
     double best_seconds = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < known.size(); ++i) {
-      const offer<C>& o = offers<C>[i];
       const double seconds = known[i].seconds(static_cast<double>(s.bytes));
-      if (!is_eligible(o, s) || !(seconds < best_seconds)) continue;
-      best = &o;
+      if (!is_eligible<C>(i, s) || !(seconds < best_seconds)) continue;
+      best = &offers<C>[i];
       best_seconds = seconds;
     }
     return best;

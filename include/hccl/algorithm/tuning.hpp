@@ -29,7 +29,7 @@ struct tuning_rule {
   std::size_t min_bytes = 0;
   std::size_t end_bytes = std::numeric_limits<std::size_t>::max();  ///< more than the largest
 
-  std::string origin = "a rule";  ///< where it comes from, for `explain`
+  std::string origin{};  ///< where it comes from, for `explain`; its number if empty
 
   /// Tells whether the rule speaks of this collective, number of ranks and bytes.
   bool matches(std::string_view called, int ranks, std::size_t bytes) const {
@@ -38,8 +38,9 @@ struct tuning_rule {
   }
 };
 
-/// Rules, the strongest first. The first that matches and can be kept decides. One that cannot, since its algorithm does
-/// not offer the collective, needs several hosts or does not keep the rank order that the reduction needs, is passed over.
+/// Rules, the strongest first. The first that matches and can be kept decides. One that cannot is passed over: its
+/// algorithm does not offer the collective, needs several hosts, cannot deal with their sizes, or does not keep the rank
+/// order that the reduction needs.
 using tuning = std::vector<tuning_rule>;
 
 namespace detail {

@@ -83,9 +83,9 @@ explanation explain(communicator<Net>& comm, const C& c, std::size_t bytes, bool
     }
     const auto prices = state.choices.template prices<C>(s);
     for (std::size_t i = 0; i < prices.size(); ++i) {
-      const detail::offer<C>& o = detail::offers<C>[i];
-      if (detail::chooser::is_eligible(o, s))
-        result.candidates.push_back({o.algorithm, prices[i].seconds(static_cast<double>(s.bytes))});
+      if (state.choices.template is_eligible<C>(i, s))
+        result.candidates.push_back(
+            {detail::offers<C>[i].algorithm, prices[i].seconds(static_cast<double>(s.bytes))});
     }
     std::ranges::stable_sort(result.candidates, {}, &explanation::candidate::seconds);
   };
