@@ -427,3 +427,14 @@ TEST_CASE("hosts are those of all ranks, and the same on each") {
     allreduce<int, Sum, Mesh>(comm, one);
   });
 }
+
+TEST_CASE("counts whose bytes no buffer can have are refused, also on ranks that have none") {
+  const std::size_t huge = std::size_t{1} << 60;  // two of them are no bytes, modulo 2^64
+  const std::vector<std::size_t> counts{1, huge, 1, 1, huge};
+  const std::vector<double> all(5);
+  std::vector<double> own(1);
+  check_invalid(errors_of(5, [&](Comm& comm) { gatherv(comm, own, std::vector<double>(5), counts); }),
+                {"gatherv", "share 1", detail::concat(huge)});
+  check_invalid(errors_of(5, [&](Comm& comm) { scatterv(comm, all, std::vector<double>(1), counts); }),
+                {"scatterv", "share 1", detail::concat(huge)});
+}

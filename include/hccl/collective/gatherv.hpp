@@ -29,8 +29,8 @@ void gatherv(communicator<Net>& comm, In&& in, Out&& out, const shares& parts, i
     arguments.root(root);
     arguments.not_null("input", input);
     arguments.not_null("output", output);
-    const extent own = detail::check_shares(comm, arguments, parts,
-                                            is_root ? output.size() : detail::elsewhere, detail::is_written);
+    const extent own = detail::check_shares(
+        comm, arguments, parts, is_root ? output.size() : detail::elsewhere<E>, detail::is_written);
     arguments.count("input", input.size(), own.count);
     if (is_root) arguments.in_place_or_apart(input, output, static_cast<std::ptrdiff_t>(own.offset));
   };

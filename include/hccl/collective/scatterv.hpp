@@ -30,7 +30,7 @@ void scatterv(communicator<Net>& comm, In&& in, Out&& out, const shares& parts, 
     arguments.not_null("input", input);
     arguments.not_null("output", output);
     const extent own = detail::check_shares(comm, arguments, parts,
-                                            is_root ? input.size() : detail::elsewhere, detail::is_read);
+                                            is_root ? input.size() : detail::elsewhere<E>, detail::is_read);
     arguments.count("output", output.size(), own.count);
     if (is_root) arguments.in_place_or_apart(input, output, -static_cast<std::ptrdiff_t>(own.offset));
   };

@@ -209,7 +209,7 @@ class mailbox {
   }
 
   void check_room(std::size_t bytes, int self, int peer, std::int64_t tag) const {
-    if (held_bytes_ + bytes <= capacity) return;
+    if (bytes <= capacity - held_bytes_) return;
     throw error(errc::out_of_memory,
                 concat("rank ", self, ": a message of ", bytes, " bytes from rank ", peer, " under tag ", tag,
                        ", which nobody has asked for, exceeds the ", capacity, " bytes that are held; ",

@@ -46,9 +46,12 @@ inline division divided(const shares& parts, std::vector<std::size_t>& offsets) 
   return division::of(parts.counts(), offsets);
 }
 
-/// Whether shares may overlap, and the size of a buffer that another rank has.
+/// Whether shares may overlap.
 inline constexpr bool is_read = false, is_written = true;
-inline constexpr std::size_t elsewhere = std::numeric_limits<std::size_t>::max();
+
+/// The most elements that a buffer of another rank can have.
+template <class T>
+inline constexpr std::size_t elsewhere = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T);
 
 /// Checks the shares of a buffer of `size` elements, and returns that of this rank.
 template <Transport Net>
@@ -82,10 +85,10 @@ transfer<T> shared_transfer(State& state, std::span<const T> in, std::span<T> ou
 /// Copies what one rank alone sends itself.
 inline void copy_share(const operands& user, std::size_t element_bytes) {
   const extent from = user.input.parts.share(0), to = user.output.parts.share(0);
+  if (from.count == 0) return;
   const std::byte* const source = user.input.data + (from.offset - user.input.origin) * element_bytes;
   const std::byte* const target = user.output.data + (to.offset - user.output.origin) * element_bytes;
-  if (from.count > 0 && source != target)
-    std::memcpy(const_cast<std::byte*>(target), source, from.count * element_bytes);
+  if (source != target) std::memcpy(const_cast<std::byte*>(target), source, from.count * element_bytes);
 }
 
 /// Runs C with algorithm A on bytes that hold elements as `what` says.
