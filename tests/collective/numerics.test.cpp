@@ -20,7 +20,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+<<<<<<< ours
 #include <string_view>
+=======
+#include <type_traits>
+>>>>>>> theirs
 #include <vector>
 
 using namespace hccl;
@@ -302,6 +306,23 @@ TEST_CASE("Reproducible gives an element the same bits whatever surrounds it") {
       }
     });
   }
+  SUCCEED();
+}
+
+TEST_CASE("over-aligned elements are aligned wherever the functor sees them") {
+  struct alignas(1024) Page {
+    std::uint32_t value;
+  };
+  const auto add = [](const Page& a, const Page& b) {
+    for (const Page* p : {&a, &b})
+      require(reinterpret_cast<std::uintptr_t>(p) % alignof(Page) == 0, "an operand is misaligned");
+    return Page{a.value + b.value};
+  };
+  run_local(5, [&](Comm& comm) {
+    std::vector<Page> data(3, Page{1});
+    reduce<Page, std::remove_const_t<decltype(add)>, BinomialTree>(comm, data, 0, add);  // by way of scratch
+    if (comm.rank() == 0) require(data[2].value == 5, "wrong sum");
+  });
   SUCCEED();
 }
 

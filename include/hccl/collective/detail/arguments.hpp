@@ -6,6 +6,7 @@
 #include <hccl/collective/shares.hpp>
 #include <hccl/core/element.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/engine/scratch.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -38,6 +39,7 @@ consteval bool check_buffer() {
   static_assert(std::is_same_v<T, buffer_element<R>>,
                 "hccl: the buffer holds elements of another type than the collective was called for");
   static_assert(Element<T>, "hccl: the element must be trivially copyable, and neither const nor a pointer");
+  static_assert(alignof(T) <= scratch::alignment, "hccl: the element must be aligned to at most 4096 bytes");
   return true;
 }
 
