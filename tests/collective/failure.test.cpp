@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <latch>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -314,6 +315,23 @@ TEST_CASE("an exception of a functor ends the collective on all ranks") {
     hccl::barrier(comm);
   };
   CHECK_THROWS_AS(hccl::run_local(3, throwing), std::domain_error);
+}
+
+TEST_CASE("a lack of memory is told to all ranks") {
+  const auto outcomes = outcomes_of(3, [](Comm& comm) {
+    std::vector<int> data(8, comm.rank());
+    hccl::allreduce(comm, data, [&](int a, int b) {
+      if (comm.rank() == 1) throw std::bad_alloc();
+      return a + b;
+    });
+    hccl::barrier(comm);
+  });
+  for (const Outcome& o : outcomes) {
+    INFO(o.text());
+    CHECK(o.is(errc::out_of_memory));
+    CHECK(o.says("rank 1: allreduce: no memory is left"));
+    CHECK((o.error && o.error->failed_rank() == 1));
+  }
 }
 
 TEST_CASE("run_local rethrows what failed first, and refuses no ranks") {

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -140,7 +141,8 @@ struct access {
 
 /// Runs one operation of a communicator: alone, after `check(arguments)` has passed, and with the failures of
 /// the past and the present accounted for. What `check` throws leaves the communicator as it was; what
-/// `run(state)` throws makes it unusable. Compiled once per transport, not per call.
+/// `run(state)` throws makes it unusable. A lack of memory becomes `out_of_memory`. Compiled once per transport, not
+/// per call.
 template <Transport Net>
 void operate(communicator<Net>& comm, std::string_view name, function_ref<void(const arguments&)> check,
              function_ref<void(communicator_state<Net>&)> run) {
@@ -170,6 +172,11 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
   } catch (const error& e) {
     fail(e);
     throw;
+  } catch (const std::bad_alloc&) {
+    const error why(errc::out_of_memory, concat("rank ", comm.rank(), ": ", name, ": no memory is left"),
+                    comm.rank());
+    fail(why);
+    throw why;
   } catch (const std::exception& e) {
     fail(error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": ", e.what()), comm.rank()));
     throw;
