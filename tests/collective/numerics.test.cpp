@@ -20,11 +20,8 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-<<<<<<< ours
 #include <string_view>
-=======
 #include <type_traits>
->>>>>>> theirs
 #include <vector>
 
 using namespace hccl;
