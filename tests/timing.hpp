@@ -23,17 +23,13 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Tells whether every access to memory is watched, which makes moving many bytes expensive.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool under_thread_sanitizer = true;
+/// Tells whether a sanitizer watches every access to memory, which makes moving many bytes expensive.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr bool under_sanitizer = true;
 #elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-inline constexpr bool under_thread_sanitizer = true;
+inline constexpr bool under_sanitizer = __has_feature(thread_sanitizer) || __has_feature(address_sanitizer);
 #else
-inline constexpr bool under_thread_sanitizer = false;
-#endif
-#else
-inline constexpr bool under_thread_sanitizer = false;
+inline constexpr bool under_sanitizer = false;
 #endif
 
 }  // namespace hccl_test

@@ -309,7 +309,7 @@ void messages_may_be_empty() {
 }
 
 /// More than any transport holds.
-inline constexpr std::size_t huge = std::size_t{under_thread_sanitizer ? 8 : 64} << 20;
+inline constexpr std::size_t huge = std::size_t{under_sanitizer ? 8 : 64} << 20;
 
 /// Both ranks send first: no side waits for the other to receive.
 template <class Harness>

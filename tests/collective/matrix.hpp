@@ -5,10 +5,10 @@
 
 #include "collective/checks.hpp"
 #include "reference.hpp"
+#include "timing.hpp"
 
 #include <hccl/collectives.hpp>
 
-#include <array>
 #include <chrono>
 #include <complex>
 #include <concepts>
@@ -138,7 +138,8 @@ void for_each_count(int ranks, const std::set<std::size_t>& counts, Run&& run, F
 }
 
 /// The numbers of ranks of the matrix.
-inline constexpr std::array rank_counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16};
+inline const std::vector<int> rank_counts =
+    under_sanitizer ? std::vector{1, 2, 3, 6, 8} : std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16};
 
 /// The elements of the matrix.
 #define HCCLPP_TEST_ELEMENTS                                                                     \
