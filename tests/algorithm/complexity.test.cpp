@@ -70,7 +70,7 @@ figures counted(int ranks, const C& c = {}) {
   return counted(schedule_view::of<A>(c, group(ranks)));
 }
 
-int floor_log2(int n) { return std::bit_width(static_cast<unsigned>(n)) - 1; }
+int floor_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
 int ceil_log2(int n) { return n < 2 ? 0 : floor_log2(n - 1) + 1; }
 bool is_power_of_two(int n) { return std::has_single_bit(static_cast<unsigned>(n)); }
 
