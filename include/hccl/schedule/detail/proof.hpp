@@ -50,8 +50,8 @@ struct statement {
   void (*steps)(int root, const group& ranks, int self, int round, proof& taker);
 };
 
-/// Runs a schedule on all ranks at once, which `can_cut` its blocks. Outputs lie apart from inputs, and what would go wrong in place is a
-/// fault too.
+/// Runs a schedule on all ranks at once; `can_cut` holds. Outputs lie apart from inputs, and what would go wrong
+/// in place is a fault too.
 class proof {
  public:
   constexpr explicit proof(const statement& s)
