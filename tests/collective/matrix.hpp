@@ -137,6 +137,16 @@ void for_each_count(int ranks, const std::set<std::size_t>& counts, Run&& run, F
   });
 }
 
+/// Checks the collectives that reduce, by every algorithm, on threads.
+template <class T>
+void check_local_reductions(int ranks, const std::set<std::size_t>& counts) {
+  for_each_count<T, hccl::LocalTransport>(
+      ranks, counts, [](int n, auto&& f) { hccl::run_local(n, f); },
+      [&](auto& checks, auto&, std::size_t count, int root) {
+        check_reductions<all_algorithms>(checks, ranks, count, root);
+      });
+}
+
 /// The numbers of ranks of the matrix.
 inline const std::vector<int> rank_counts =
     under_sanitizer ? std::vector{1, 2, 3, 6, 8} : std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "collective/matrix.hpp"
+#include "test.hpp"
+
+#include <hccl/collectives.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+
+namespace {
+
+/// Checks gather, scatter and all-to-all on threads.
+template <class T>
+void check_all(int ranks, const std::set<std::size_t>& counts) {
+  hccl_test::for_each_count<T, hccl::LocalTransport>(
+      ranks, counts, [](int n, auto&& f) { hccl::run_local(n, f); },
+      [&](auto& checks, auto& comm, std::size_t count, int root) {
+        const auto gap = static_cast<std::size_t>(1 + comm.rank() % 3);
+        hccl_test::check_personal<hccl_test::all_algorithms>(checks, ranks, count, root, gap);
+      });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("gather, scatter and all-to-all by every algorithm are right on threads", "", std::int8_t,
+                   hccl_test::Matrix) {
+  for (const int ranks : hccl_test::rank_counts)
+    CHECK_NOTHROW(check_all<TestType>(ranks, hccl_test::counts_for(ranks)));
+}
+
+TEST_CASE("gather, scatter and all-to-all of many elements are right on threads") {
+  for (const int ranks : {2, 3, 5, 8}) CHECK_NOTHROW(check_all<std::int8_t>(ranks, {hccl_test::large_count}));
+}
