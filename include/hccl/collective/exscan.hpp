@@ -8,8 +8,6 @@
 #include <hccl/collective/detail/execute.hpp>
 #include <hccl/reduction/arithmetic.hpp>
 
-#include <span>
-
 namespace hccl::inline v0 {
 
 /// Combines element by element the inputs of ranks 0 to r - 1, for each rank r: the exclusive prefix. The output of
@@ -19,20 +17,7 @@ namespace hccl::inline v0 {
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void exscan(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
-  using E = detail::element_t<T, Out>;
-  const auto input = detail::input_span<E>(in);
-  const auto output = detail::output_span<E>(out);
-  const auto check = [&](const detail::arguments& arguments) {
-    arguments.not_null("input", input);
-    arguments.not_null("output", output);
-    arguments.count("output", output.size(), input.size());
-    arguments.in_place_or_apart(input, output);
-  };
-  detail::operate<Net>(comm, ExScan::name, check, [&](auto& state) {
-    const auto all = division::whole(input.size());
-    const auto result = comm.rank() == 0 ? std::span<E>() : output;
-    detail::reduce_elements<Algo>(state, ExScan{}, detail::transfer(input, result, all, input.size()), op);
-  });
+  detail::reduce_whole<T, Algo>(comm, ExScan{}, in, out, op);
 }
 
 /// As above, in place.

@@ -17,19 +17,7 @@ namespace hccl::inline v0 {
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void scan(communicator<Net>& comm, In&& in, Out&& out, Op op = {}) {
-  using E = detail::element_t<T, Out>;
-  const auto input = detail::input_span<E>(in);
-  const auto output = detail::output_span<E>(out);
-  const auto check = [&](const detail::arguments& arguments) {
-    arguments.not_null("input", input);
-    arguments.not_null("output", output);
-    arguments.count("output", output.size(), input.size());
-    arguments.in_place_or_apart(input, output);
-  };
-  detail::operate<Net>(comm, Scan::name, check, [&](auto& state) {
-    const auto all = division::whole(input.size());
-    detail::reduce_elements<Algo>(state, Scan{}, detail::transfer(input, output, all, input.size()), op);
-  });
+  detail::reduce_whole<T, Algo>(comm, Scan{}, in, out, op);
 }
 
 /// As above, in place.

@@ -169,4 +169,24 @@ void reduce_elements(State& state, const C& c, const transfer<T>& t, const Op& o
   }
 }
 
+/// Does C, whose input and output have equally many elements; `out` is not written on a rank that gets nothing.
+template <class T, class Algo, Collective C, Transport Net, class In, class Out, class Op>
+void reduce_whole(communicator<Net>& comm, const C& c, In& in, Out& out, const Op& op) {
+  using E = element_t<T, Out>;
+  const auto input = input_span<E>(in);
+  const auto output = output_span<E>(out);
+  const auto check = [&](const arguments& arguments) {
+    arguments.not_null("input", input);
+    arguments.not_null("output", output);
+    arguments.count("output", output.size(), input.size());
+    arguments.in_place_or_apart(input, output);
+  };
+  operate<Net>(comm, C::name, check, [&](auto& state) {
+    const bool has_result = holds(c, place::output, comm.rank(), 0, 1, comm.size());
+    const auto all = division::whole(input.size());
+    reduce_elements<Algo>(state, c, transfer(input, has_result ? output : std::span<E>(), all, input.size()),
+                          op);
+  });
+}
+
 }  // namespace hccl::inline v0::detail
