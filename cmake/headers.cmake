@@ -104,7 +104,13 @@ set(HCCLPP_CORE_HEADERS
   hccl/schedule/detail/sequence.hpp
   hccl/transport/concept.hpp
   hccl/transport/local.hpp
+  hccl/transport/shm.hpp
+  hccl/transport/detail/lane_traffic.hpp
   hccl/transport/detail/local_world.hpp
+  hccl/transport/detail/memory_file.hpp
+  hccl/transport/detail/shm_lane.hpp
+  hccl/transport/detail/shm_world.hpp
+  hccl/transport/detail/wait.hpp
 )
 
 set(HCCLPP_TUNING_HEADERS

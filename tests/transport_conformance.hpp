@@ -156,7 +156,7 @@ void finish(Net& net) {
 
 inline void expect_message(const Recorder& in, int from, int to, std::size_t size, int number = 0) {
   const bytes expected = message(from, to, size, number);
-  expect(in.contents().size() == size && std::memcmp(in.contents().data(), expected.data(), size) == 0,
+  expect(in.contents() == expected,
          hccl::detail::concat("message ", number, " from rank ", from, " to rank ", to, " is wrong"));
 }
 

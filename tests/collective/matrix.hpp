@@ -124,6 +124,9 @@ inline std::set<std::size_t> counts_for(int ranks) {
 /// More than any transport or engine moves in one piece.
 inline constexpr std::size_t large_count = 65537;
 
+/// The tag of tests of all combinations, which take minutes. Part of them runs under another name by default.
+#define HCCLPP_TEST_IN_FULL "[.full]"
+
 /// Calls `f(checks, count, root)` on each of `ranks` ranks, for all counts, each time with the next root.
 /// `run(n, f)` calls f(comm) on n ranks.
 template <class T, class Net, class Run, class F>

@@ -33,3 +33,9 @@ TEMPLATE_TEST_CASE("gather, scatter and all-to-all by every algorithm are right 
 TEST_CASE("gather, scatter and all-to-all of many elements are right on threads") {
   for (const int ranks : {2, 3, 5, 8}) CHECK_NOTHROW(check_all<std::int8_t>(ranks, {hccl_test::large_count}));
 }
+
+TEMPLATE_TEST_CASE("gather, scatter and all-to-all of many elements are right on threads, in full",
+                   HCCLPP_TEST_IN_FULL, std::int8_t, hccl_test::Matrix) {
+  for (const int ranks : hccl_test::rank_counts)
+    CHECK_NOTHROW(check_all<TestType>(ranks, {hccl_test::large_count}));
+}

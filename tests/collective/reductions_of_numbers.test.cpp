@@ -17,3 +17,9 @@ TEMPLATE_TEST_CASE("reductions of many elements are right on threads", "", float
   for (const int ranks : {2, 3, 5, 8})
     CHECK_NOTHROW(hccl_test::check_local_reductions<TestType>(ranks, {hccl_test::large_count}));
 }
+
+TEMPLATE_TEST_CASE("reductions of many numbers are right on threads, in full", HCCLPP_TEST_IN_FULL, float,
+                   double, std::int8_t, std::uint64_t) {
+  for (const int ranks : hccl_test::rank_counts)
+    CHECK_NOTHROW(hccl_test::check_local_reductions<TestType>(ranks, {hccl_test::large_count}));
+}

@@ -26,7 +26,9 @@ inline void check_parcels(const arguments& arguments, std::span<const parcel> pa
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     if (!parcels[i].data.empty()) order.push_back(i);
   }
-  std::ranges::sort(order, std::less<>(), [&](std::size_t i) { return parcels[i].data.data(); });
+  sort_indices(order, [&](std::size_t a, std::size_t b) {
+    return std::less<>()(parcels[a].data.data(), parcels[b].data.data());
+  });
   const std::byte* end_of_all = nullptr;
   const std::byte* end_of_received = nullptr;
   for (const std::size_t i : order) {

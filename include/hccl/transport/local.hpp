@@ -7,15 +7,13 @@
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/transport/concept.hpp>
+#include <hccl/transport/detail/lane_traffic.hpp>
 #include <hccl/transport/detail/local_world.hpp>
+#include <hccl/transport/detail/wait.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace hccl::inline v0 {
 
@@ -60,32 +58,16 @@ class LocalTransport {
   int size() const { return world_->size(); }
   LocalTransport channel(int id) const { return LocalTransport(world_, rank_, id); }
 
-  void send(int peer, pieces message) {
-    const auto is_before = [&](const departure& d) { return d.peer == peer; };
-    if (std::ranges::any_of(queued_, is_before) || !post(peer, message)) queued_.push_back({peer, message});
-  }
-
-  bool sending() const {
-    if (!queued_.empty()) return true;
-    for (const loan& l : lent_) {
-      if (!l.through->taken(l.ticket)) return true;
-    }
-    return false;
-  }
-
-  void receive(int peer, sink& in) {
-    if (in.remaining() > 0) waiting_.push_back({peer, &in});
-  }
+  void send(int peer, pieces message) { traffic_.send(peer, message); }
+  bool sending() const { return traffic_.sending(); }
+  void receive(int peer, sink& in) { traffic_.receive(peer, in); }
 
   bool progress(deadline until) {
-    detail::doorbell& bell = channel_->bell(rank_);
-    for (detail::backoff wait(world_->size());; wait.pause(bell, until)) {
-      wait.watch(bell);
+    const auto move = [&] {
       world_->check(rank_);
-      if (move()) return true;
-      find_lost_peer();
-      if (until.expired()) return false;
-    }
+      return traffic_.move();
+    };
+    return detail::wait_until(until, size(), channel_->bell(rank_), move, [&] { find_lost_peer(); });
   }
 
   /// Returns when no peer reads memory of this rank any more.
@@ -95,29 +77,11 @@ class LocalTransport {
   }
 
  private:
-  struct arrival {
-    int peer;
-    sink* in;
-  };
-  struct departure {
-    int peer;
-    pieces message;
-  };
-  struct loan {  // a message that the peer reads in this rank's memory
-    int peer;
-    detail::lane* through;
-    std::uint64_t ticket;
-  };
-
   LocalTransport(std::shared_ptr<detail::local_world> shared, int rank, int channel)
-      : world_(std::move(shared)), channel_(join(world_->channel(channel), rank)), rank_(rank) {
-    // Room for what a round can have under way, so that no later one allocates.
-    const auto most = 2 * static_cast<std::size_t>(size());
-    waiting_.reserve(most);
-    queued_.reserve(most);
-    lent_.reserve(most);
-    busy_.reserve(most);
-  }
+      : world_(std::move(shared)),
+        channel_(join(world_->channel(channel), rank)),
+        rank_(rank),
+        traffic_(*channel_, rank, size()) {}
 
   /// Says goodbye when a member of a channel is gone.
   struct leave {
@@ -132,67 +96,13 @@ class LocalTransport {
     return membership(member, leave{std::move(channel), rank});
   }
 
-  bool post(int peer, pieces message) {
-    detail::lane& lane = channel_->between(rank_, peer);
-    const auto ticket = lane.put(message);
-    if (!ticket) return false;
-    if (*ticket != detail::lane::copied) lent_.push_back({peer, &lane, *ticket});
-    channel_->bell(peer).ring();
-    return true;
-  }
-
-  /// Moves what can be moved without waiting.
-  bool move() {
-    bool moved = false;
-    // A peer whose lane has no room for an earlier message is busy; the others need not wait for it.
-    busy_.assign(static_cast<std::size_t>(size()), false);
-    moved |= std::erase_if(queued_, [&](const departure& d) {
-               auto busy = busy_[static_cast<std::size_t>(d.peer)];
-               busy = busy || !post(d.peer, d.message);
-               return !busy;
-             }) > 0;
-    moved |= std::erase_if(lent_, [](const loan& l) { return l.through->taken(l.ticket); }) > 0;
-
-    // A peer with an earlier arrival that is not complete is busy.
-    busy_.assign(static_cast<std::size_t>(size()), false);
-    for (arrival& a : waiting_) {
-      if (busy_[static_cast<std::size_t>(a.peer)]) continue;
-      if (drain(a)) moved = true;
-      busy_[static_cast<std::size_t>(a.peer)] = a.in != nullptr;
-    }
-    std::erase_if(waiting_, [](const arrival& a) { return a.in == nullptr; });
-    return moved;
-  }
-
-  /// Feeds an arrival with what its lane holds; forgets the sink once it is complete.
-  bool drain(arrival& a) {
-    detail::lane& lane = channel_->between(a.peer, rank_);
-    if (lane.empty()) return false;
-    const detail::lane::reading reading(lane);
-    world_->check(rank_);  // once it is aborted, what was lent may be gone
-    bool moved = false;
-    while (a.in->remaining() > 0) {
-      const auto chunk = lane.front();
-      if (chunk.empty()) return moved;
-      const std::size_t size = std::min(chunk.size(), a.in->remaining());
-      a.in->consume(chunk.first(size));
-      if (lane.pop(size)) channel_->bell(a.peer).ring();
-      moved = true;
-    }
-    a.in = nullptr;
-    return moved;
-  }
-
   void find_lost_peer() {
-    for (const arrival& a : waiting_) {
-      if (channel_->has_left(a.peer) && channel_->between(a.peer, rank_).empty()) lose(a.peer);
-    }
-    for (const departure& d : queued_) {
-      if (channel_->has_left(d.peer)) lose(d.peer);
-    }
-    for (const loan& l : lent_) {
-      if (channel_->has_left(l.peer) && !l.through->taken(l.ticket)) lose(l.peer);
-    }
+    traffic_.for_each_sender([&](int peer) {
+      if (channel_->has_left(peer) && channel_->between(peer, rank_).empty()) lose(peer);
+    });
+    traffic_.for_each_receiver([&](int peer) {
+      if (channel_->has_left(peer)) lose(peer);
+    });
   }
 
   [[noreturn]] void lose(int peer) {
@@ -203,10 +113,7 @@ class LocalTransport {
   std::shared_ptr<detail::local_world> world_;
   membership channel_;
   int rank_ = 0;
-  std::vector<arrival> waiting_;
-  std::vector<departure> queued_;
-  std::vector<loan> lent_;
-  std::vector<bool> busy_;
+  detail::lane_traffic<detail::local_channel> traffic_;
 };
 
 static_assert(Transport<LocalTransport>);

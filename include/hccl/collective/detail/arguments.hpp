@@ -4,6 +4,7 @@
 // The arguments of collectives: what counts as a buffer, and the errors that name what is wrong with one.
 
 #include <hccl/collective/shares.hpp>
+#include <hccl/core/detail/function_ref.hpp>
 #include <hccl/core/element.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/engine/scratch.hpp>
@@ -18,6 +19,12 @@
 #include <vector>
 
 namespace hccl::inline v0::detail {
+
+/// Sorts indices. `less(a, b)` tells which one comes first.
+inline void sort_indices(std::vector<std::size_t>& indices,
+                         function_ref<bool(std::size_t, std::size_t)> less) {
+  std::sort(indices.begin(), indices.end(), less);
+}
 
 /// Anything with elements side by side in memory: a vector, an array, a span.
 template <class R>
@@ -142,7 +149,8 @@ class arguments {
     for (std::size_t r = 0; r < parts.counts().size(); ++r) {
       if (parts.counts()[r] > 0) order.push_back(r);
     }
-    std::ranges::sort(order, {}, [&](std::size_t r) { return parts.offsets()[r]; });
+    sort_indices(order,
+                 [&](std::size_t a, std::size_t b) { return parts.offsets()[a] < parts.offsets()[b]; });
     for (std::size_t i = 1; i < order.size(); ++i) {
       const std::size_t before = order[i - 1], after = order[i];
       if (parts.offsets()[before] + parts.counts()[before] <= parts.offsets()[after]) continue;

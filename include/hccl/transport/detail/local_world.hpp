@@ -7,6 +7,7 @@
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/transport/concept.hpp>
+#include <hccl/transport/detail/lane_traffic.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,8 +16,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,81 +25,66 @@
 
 namespace hccl::inline v0::detail {
 
-inline constexpr std::size_t cache_line = 64;
-
 /// A queue of messages from one rank to another. One thread puts, one takes.
 ///
-/// The sender publishes a slot by a store of `put_`, which the receiver's acquire load pairs with; the
-/// receiver gives it back by a store of `taken_`, so that the sender may change the memory that it had lent.
-/// Both stores, and the loads by which each side sees whether the lane is full, are sequentially consistent:
-/// either the sender finds room or the receiver knows that it waits.
+/// A small message is copied into a slot; of a larger one the pieces are lent, and read where they are. The sender
+/// publishes a slot by a store of its number, which the receiver's load pairs with; the receiver gives it back by a
+/// store of `read_`, so that the sender may change what it had lent. All four are sequentially consistent, as are the
+/// doorbell and the word of an abort: either a rank that is about to sleep sees what is new, or the other one sees that
+/// it sleeps; either a receiver sees the abort before it reads what was lent, or the sender sees the receiver.
 class lane {
  public:
-  static constexpr std::uint64_t copied = ~std::uint64_t{0};
+  explicit lane(const std::atomic<bool>& aborted) : aborted_(&aborted) {}
 
-  /// Puts a message. Returns `copied` if its memory is free again, else the ticket of a loan; nothing if the
-  /// lane is full.
-  std::optional<std::uint64_t> put(pieces message) {
-    std::size_t size = 0;
-    for (const auto piece : message) size += piece.size();
-    if (size == 0) return copied;
-    const std::uint64_t ticket = put_.load(std::memory_order_relaxed);
-    if (ticket - taken_.load() == slots_.size()) return std::nullopt;
-    slot& s = slots_[ticket % slots_.size()];
-    const bool fits = size <= s.copy.size();
-    s.lent = fits ? pieces() : message;
-    s.copied = fits ? size : 0;
-    if (fits) {
-      std::byte* to = s.copy.data();
-      for (const auto piece : message) {
-        if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
-        to += piece.size();
-      }
+  bool put(unsent& message, ticket& lent) {
+    if (put_ - seen_read_ == slots_.size()) seen_read_ = read_.load();
+    if (put_ - seen_read_ == slots_.size()) return false;
+    slot& s = slots_[put_ % slots_.size()];
+    s.lent = {};
+    s.size = message.remaining();
+    if (s.size <= s.copy.size()) {
+      message.copy(s.copy.data(), s.size);
+    } else {
+      s.lent = message.lend();
+      lent = put_;
     }
-    put_.store(ticket + 1);
-    return fits ? copied : ticket;
-  }
-
-  /// Tells the sender whether the message of a loan has been read.
-  bool taken(std::uint64_t ticket) const { return taken_.load(std::memory_order_acquire) > ticket; }
-
-  /// Tells the receiver whether there is no message.
-  bool empty() const {
-    return taken_.load(std::memory_order_relaxed) == put_.load(std::memory_order_acquire);
-  }
-
-  /// The next bytes for the receiver; empty if there are none.
-  std::span<const std::byte> front() {
-    if (empty()) return {};
-    const std::uint64_t ticket = taken_.load(std::memory_order_relaxed);
-    const slot& s = slots_[ticket % slots_.size()];
-    if (s.lent.empty()) return std::span(s.copy).first(s.copied).subspan(offset_);
-    while (s.lent[piece_].empty()) ++piece_;
-    return s.lent[piece_].subspan(offset_);
-  }
-
-  /// Takes `size` bytes from the front; tells whether the sender may be waiting for that: for the end of a
-  /// loan, or for room.
-  bool pop(std::size_t size) {
-    const std::uint64_t ticket = taken_.load(std::memory_order_relaxed);
-    const slot& s = slots_[ticket % slots_.size()];
-    offset_ += size;
-    if (s.lent.empty()) return offset_ == s.copied && finish(ticket);
-    if (offset_ < s.lent[piece_].size()) return false;
-    ++piece_;
-    offset_ = 0;
-    while (piece_ < s.lent.size() && s.lent[piece_].empty()) ++piece_;
-    if (piece_ < s.lent.size()) return false;
-    finish(ticket);
+    s.number.store(++put_);
     return true;
   }
 
-  /// Held by the receiver while it reads messages. Its beginning is sequentially consistent, as is the word
-  /// of an abort: either the receiver sees the abort before it reads, or the sender sees the receiver.
+  bool is_read(ticket number) const { return read_.load() > number; }
+
+  bool take(sink& in) {
+    if (empty()) return false;
+    const reading guard(*this);
+    if (aborted_->load()) return false;
+    while (in.remaining() > 0 && !empty()) {
+      const auto chunk = front();
+      const std::size_t size = std::min(chunk.size(), in.remaining());
+      in.consume(chunk.first(size));
+      pop(size);
+    }
+    return true;
+  }
+
+  /// Tells the receiver whether there is nothing to take.
+  bool empty() const { return slots_[taken_ % slots_.size()].number.load() != taken_ + 1; }
+
+  /// Tells whether the receiver may be reading memory of the sender.
+  bool is_reading() const { return is_reading_.load(); }
+
+ private:
+  struct slot {
+    std::atomic<std::uint64_t> number = 0;  // one more than the ticket of the message
+    std::size_t size = 0;
+    pieces lent;  // or none
+    std::array<std::byte, 224> copy;
+  };
+
   class reading {
    public:
-    explicit reading(lane& l) : lane_(l) { lane_.is_read_.store(true); }
-    ~reading() { lane_.is_read_.store(false, std::memory_order_release); }
+    explicit reading(lane& l) : lane_(l) { lane_.is_reading_.store(true); }
+    ~reading() { lane_.is_reading_.store(false, std::memory_order_release); }
     reading(const reading&) = delete;
     reading& operator=(const reading&) = delete;
 
@@ -108,109 +92,85 @@ class lane {
     lane& lane_;
   };
 
-  bool is_read() const { return is_read_.load(); }
-
- private:
-  struct slot {
-    pieces lent;
-    std::size_t copied = 0;
-    std::array<std::byte, 232> copy;
-  };
-
-  /// Gives the slot back; tells whether the lane was full.
-  bool finish(std::uint64_t ticket) {
-    piece_ = 0;
-    offset_ = 0;
-    taken_.store(ticket + 1);
-    return put_.load() - ticket == slots_.size();
+  /// The next bytes. A message has some.
+  std::span<const std::byte> front() {
+    const slot& s = slots_[taken_ % slots_.size()];
+    if (s.lent.empty()) return std::span(s.copy).first(s.size).subspan(offset_);
+    while (s.lent[piece_].size() == offset_) next_piece();
+    return s.lent[piece_].subspan(offset_);
   }
 
-  alignas(cache_line) std::atomic<std::uint64_t> put_ = 0;
-  alignas(cache_line) std::atomic<std::uint64_t> taken_ = 0;
-  std::atomic<bool> is_read_ = false;
-  std::size_t piece_ = 0;   // of the front message, the receiver's own
-  std::size_t offset_ = 0;  // in that piece
+  void pop(std::size_t size) {
+    const slot& s = slots_[taken_ % slots_.size()];
+    offset_ += size;
+    taken_bytes_ += size;
+    if (taken_bytes_ < s.size) return;
+    piece_ = offset_ = taken_bytes_ = 0;
+    read_.store(++taken_);
+  }
+
+  void next_piece() {
+    ++piece_;
+    offset_ = 0;
+  }
+
+  const std::atomic<bool>* aborted_;
+  alignas(cache_line) std::uint64_t put_ = 0;  // the sender's own
+  std::uint64_t seen_read_ = 0;
+  alignas(cache_line) std::atomic<std::uint64_t> read_ = 0;
+  std::atomic<bool> is_reading_ = false;
+  std::uint64_t taken_ = 0;  // the receiver's own, as is what follows
+  std::size_t piece_ = 0;    // of the message in front
+  std::size_t offset_ = 0;   // in that piece
+  std::size_t taken_bytes_ = 0;
   alignas(cache_line) std::array<slot, 8> slots_;
 };
 
-/// Wakes a rank. Rung after something was published for it.
+/// Wakes a rank that sleeps.
 class doorbell {
  public:
-  /// The number of rings so far. Sequentially consistent, as is `ring`: either the sleeper sees the new
-  /// number or the one who rings sees the sleeper.
-  std::uint32_t rings() const { return rings_.load(); }
-
+  /// Rung after something was published for the rank.
   void ring() {
-    rings_.fetch_add(1);
-    if (!asleep_.load()) return;
+    if (!is_watching_.load()) return;
     const std::lock_guard lock(mutex_);
+    is_rung_ = true;
     woken_.notify_one();
   }
 
-  /// Sleeps until the number of rings is no longer `seen`, or the deadline passes.
-  void sleep(std::uint32_t seen, deadline until) {
+  /// Asks to be rung for what is published from now on; the caller looks once more before it sleeps.
+  void watch() {
+    const std::lock_guard lock(mutex_);
+    is_rung_ = false;
+    is_watching_.store(true);
+  }
+
+  void ignore() { is_watching_.store(false); }
+
+  /// Sleeps until the bell is rung or the deadline passes.
+  void sleep(deadline until) {
     std::unique_lock lock(mutex_);
-    asleep_.store(true);
-    const auto rung = [&] { return rings_.load() != seen; };
+    const auto rung = [&] { return is_rung_; };
     if (until == deadline::never()) {
       woken_.wait(lock, rung);
     } else {
       woken_.wait_until(lock, until.time(), rung);
     }
-    asleep_.store(false);
   }
 
  private:
-  alignas(cache_line) std::atomic<std::uint32_t> rings_ = 0;
-  std::atomic<bool> asleep_ = false;
+  alignas(cache_line) std::atomic<bool> is_watching_ = false;
+  bool is_rung_ = false;
   std::mutex mutex_;
   std::condition_variable woken_;
-};
-
-/// The pauses of one wait: spins while every rank has a core of its own, then yields, then sleeps.
-class backoff {
- public:
-  explicit backoff(int ranks) : spins_(static_cast<unsigned>(ranks) <= cores() ? 2000 : 0) {}
-
-  /// Notes the rings before the caller looks for work, so that a ring in between is not slept through.
-  void watch(const doorbell& bell) { seen_ = bell.rings(); }
-
-  void pause(doorbell& bell, deadline until) {
-    if (paused_ < spins_) {
-      for (; paused_ < spins_ && bell.rings() == seen_; ++paused_) relax();
-    } else if (paused_ < spins_ + yields) {
-      for (; paused_ < spins_ + yields && bell.rings() == seen_; ++paused_) std::this_thread::yield();
-    } else {
-      bell.sleep(seen_, until);
-    }
-  }
-
- private:
-  static constexpr int yields = 100;
-
-  static unsigned cores() {
-    static const unsigned count = std::thread::hardware_concurrency();
-    return count;
-  }
-
-  static void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-  }
-
-  int spins_;
-  int paused_ = 0;
-  std::uint32_t seen_ = 0;
 };
 
 /// The lanes and doorbells of one channel.
 class local_channel {
  public:
-  explicit local_channel(int ranks)
+  /// `aborted` tells whether the world is, and outlives the channel.
+  local_channel(int ranks, const std::atomic<bool>& aborted)
       : ranks_(ranks),
+        aborted_(aborted),
         lanes_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)),
         members_(static_cast<std::size_t>(ranks)) {}
 
@@ -226,7 +186,7 @@ class local_channel {
     std::atomic<lane*>& place = lanes_[index(from) * index(ranks_) + index(to)];
     lane* found = place.load(std::memory_order_acquire);
     if (found == nullptr) {
-      auto made = std::make_unique<lane>();
+      auto made = std::make_unique<lane>(aborted_);
       if (place.compare_exchange_strong(found, made.get())) found = made.release();
     }
     return *found;
@@ -250,7 +210,7 @@ class local_channel {
     const auto until = deadline::after(std::chrono::seconds(10));
     for (int peer = 0; peer < ranks_; ++peer) {
       const lane* const l = lanes_[index(rank) * index(ranks_) + index(peer)].load();
-      while (l != nullptr && l->is_read() && !until.expired()) std::this_thread::yield();
+      while (l != nullptr && l->is_reading() && !until.expired()) std::this_thread::yield();
     }
   }
 
@@ -263,6 +223,7 @@ class local_channel {
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
   int ranks_;
+  const std::atomic<bool>& aborted_;
   std::vector<std::atomic<lane*>> lanes_;
   std::vector<member> members_;
 };
@@ -279,9 +240,10 @@ class local_world {
 
   std::shared_ptr<local_channel> channel(int id) {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<local_channel>& found = channels_[id];
-    if (!found) found = std::make_shared<local_channel>(size_);
-    return found;
+    for (const numbered& c : channels_) {
+      if (c.id == id) return c.channel;
+    }
+    return channels_.emplace_back(numbered{id, std::make_shared<local_channel>(size_, aborted_)}).channel;
   }
 
   /// Makes every rank fail from now on. The first reason stands.
@@ -292,7 +254,7 @@ class local_world {
       by_ = by;
       aborted_.store(true);
     }
-    for (auto& [id, c] : channels_) c->ring_all();
+    for (const numbered& c : channels_) c.channel->ring_all();
   }
 
   /// Throws if the world was aborted.
@@ -304,10 +266,15 @@ class local_world {
   }
 
  private:
+  struct numbered {
+    int id;
+    std::shared_ptr<local_channel> channel;
+  };
+
   int size_;
   std::atomic<bool> aborted_ = false;
   std::mutex mutex_;
-  std::map<int, std::shared_ptr<local_channel>> channels_;
+  std::vector<numbered> channels_;
   std::optional<error> reason_;
   int by_ = no_rank;
 };

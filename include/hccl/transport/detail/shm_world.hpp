@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the processes of a ShmTransport share: lanes and bells, the word of an abort, and who is alive. Linux.
+
+#include <hccl/core/deadline.hpp>
+#include <hccl/core/error.hpp>
+#include <hccl/transport/detail/memory_file.hpp>
+#include <hccl/transport/detail/shm_lane.hpp>
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace hccl::inline v0::detail {
+
+/// Where a process of this host keeps its shared memory, as a line of text: the host as it has been since it was
+/// started, the namespace of its process numbers, the process, the descriptor, and the number of the file.
+struct shm_address {
+  std::string host;
+  pid_t process = 0;
+  int fd = -1;
+  ino_t number = 0;
+
+  static shm_address of(const memory_file& file) {
+    return {this_host(), ::getpid(), file.fd(), file.number()};
+  }
+
+  static std::string this_host() {
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    struct stat processes{};
+    ::stat("/proc/self/ns/pid", &processes);
+    return concat(boot, '/', processes.st_ino);
+  }
+
+  std::string text() const { return concat(host, ' ', process, ' ', fd, ' ', number); }
+
+  static shm_address read(const std::string& text) {
+    shm_address found;
+    std::istringstream in(text);
+    in >> found.host >> found.process >> found.fd >> found.number;
+    if (!in) throw error(errc::invalid_argument, concat("'", text, "' is not the address of a ShmTransport"));
+    return found;
+  }
+};
+
+/// What stands at the beginning of the file of a world. Zeros are the head of a new world.
+struct shm_head {
+  std::atomic<std::uint32_t> attached;  // ranks
+  std::atomic<std::uint32_t> abort;     // 0; 1 while the reason is written; then 2
+  std::int32_t kind, failed_rank, by;
+  std::array<char, 1024> reason;
+};
+
+/// Where things are in the file of a world: head and bells, then channel after channel, each of flags, lanes and cells.
+class shm_layout {
+ public:
+  explicit shm_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {
+    const std::size_t lanes_per_rank = std::max<std::size_t>(ranks_ - 1, 1);
+    cell_bytes_ = std::clamp(std::bit_floor(bytes_per_rank / (lanes_per_rank * shm_lane_memory::cells)),
+                             least_cell, most_cell);
+  }
+
+  std::size_t head_bytes() const {
+    return in_pages(sizeof(shm_head)) + in_pages(ranks_ * sizeof(shm_bell::memory));
+  }
+  std::size_t channel_bytes() const { return flags_bytes() + lanes_bytes() + cells_bytes(); }
+  std::size_t channel_offset(int id) const {
+    return head_bytes() + static_cast<std::size_t>(id) * channel_bytes();
+  }
+
+  static shm_head& head(std::byte* file) { return *reinterpret_cast<shm_head*>(file); }
+
+  shm_bell bell(std::byte* file, int rank) const {
+    return shm_bell(reinterpret_cast<shm_bell::memory*>(file + in_pages(sizeof(shm_head)))[rank]);
+  }
+
+  /// Whether a rank has left a channel.
+  static std::atomic<std::uint32_t>& has_left(std::byte* channel, int rank) {
+    return reinterpret_cast<std::atomic<std::uint32_t>*>(channel)[rank];
+  }
+
+  /// How many have.
+  std::atomic<std::uint32_t>& leavers(std::byte* channel) const {
+    return has_left(channel, static_cast<int>(ranks_));
+  }
+
+  shm_lane lane(std::byte* channel, int from, int to) const {
+    const std::size_t index = static_cast<std::size_t>(from) * ranks_ + static_cast<std::size_t>(to);
+    std::byte* const lanes = channel + flags_bytes();
+    std::byte* const cells = lanes + lanes_bytes();
+    return {reinterpret_cast<shm_lane_memory*>(lanes) + index,
+            cells + index * shm_lane_memory::cells * cell_bytes_, cell_bytes_};
+  }
+
+ private:
+  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t bytes_per_rank = std::size_t{1} << 20;
+  static constexpr std::size_t least_cell = std::size_t{16} << 10, most_cell = std::size_t{256} << 10;
+
+  static constexpr std::size_t in_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+
+  std::size_t flags_bytes() const { return in_pages((ranks_ + 1) * sizeof(std::atomic<std::uint32_t>)); }
+  std::size_t lanes_bytes() const { return in_pages(ranks_ * ranks_ * sizeof(shm_lane_memory)); }
+  std::size_t cells_bytes() const { return ranks_ * ranks_ * shm_lane_memory::cells * cell_bytes_; }
+
+  std::size_t ranks_;
+  std::size_t cell_bytes_;
+};
+
+/// One rank's view of a world: the shared file, the processes of all ranks, and the word of an abort.
+class shm_world {
+ public:
+  /// `addresses` are those of all ranks; the file is that of rank 0. Throws `unsupported` if a rank is on another host,
+  /// `peer_lost` if one has gone, `out_of_memory`.
+  shm_world(memory_file own, int rank, const std::vector<shm_address>& addresses)
+      : rank_(rank), size_(static_cast<int>(addresses.size())), layout_(size_), file_(std::move(own)) {
+    for (int peer = 0; peer < size_; ++peer) {
+      const auto& address = addresses[static_cast<std::size_t>(peer)];
+      if (address.host != addresses[static_cast<std::size_t>(rank)].host) {
+        throw error(errc::unsupported,
+                    concat("rank ", rank, ": rank ", peer,
+                           " does not share memory and process numbers with this rank: it "
+                           "runs on another host or in another container"),
+                    peer);
+      }
+      processes_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, address.process, 0)));
+      if (processes_.back().get() < 0 && errno != ESRCH)
+        throw error(errc::unsupported,
+                    concat("cannot watch process ", address.process, ": ", std::strerror(errno)));
+    }
+    const auto& first = addresses.front();
+    if (rank > 0) file_ = memory_file::open(first.process, first.fd, first.number);
+    head_ = file_.map(0, layout_.head_bytes());
+    head().attached.fetch_add(1);
+  }
+
+  shm_world(const shm_world&) = delete;
+  shm_world& operator=(const shm_world&) = delete;
+
+  /// The others open the file of rank 0 as long as it is there: rank 0 waits until they have.
+  ~shm_world() {
+    if (rank_ > 0 || !is_owner()) return;
+    const auto until = deadline::after(std::chrono::seconds(5));
+    while (head().attached.load() < static_cast<std::uint32_t>(size_) && !until.expired() && !is_last_alive())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  const shm_layout& layout() const { return layout_; }
+  memory_file& file() { return file_; }
+  shm_bell bell(int rank) const { return layout_.bell(head_.data(), rank); }
+
+  /// False in a process that was forked from the one that made this.
+  bool is_owner() const { return ::getpid() == owner_; }
+
+  bool has_ended(int rank) const {
+    pollfd process{processes_[static_cast<std::size_t>(rank)].get(), POLLIN, 0};
+    return process.fd < 0 || ::poll(&process, 1, 0) > 0;
+  }
+
+  void ring_all() const {
+    for (int rank = 0; rank < size_; ++rank) bell(rank).ring();
+  }
+
+  /// Makes every rank fail from now on. The first reason stands.
+  void abort(const error& why) noexcept {
+    shm_head& h = head();
+    std::uint32_t none = 0;
+    if (h.abort.compare_exchange_strong(none, 1)) {
+      const std::string_view text = reason(why);
+      h.kind = static_cast<std::int32_t>(why.kind());
+      h.failed_rank = why.failed_rank() == no_rank ? rank_ : why.failed_rank();
+      h.by = rank_;
+      const std::size_t size = text.copy(h.reason.data(), h.reason.size() - 1);
+      h.reason[size] = '\0';
+      h.abort.store(2);
+    }
+    ring_all();
+  }
+
+  /// Throws if the world was aborted.
+  void check() const {
+    const shm_head& h = head();
+    if (h.abort.load() != 2) return;
+    throw error(static_cast<errc>(h.kind),
+                concat("rank ", rank_, ": aborted by rank ", h.by, ": ", h.reason.data()), h.failed_rank);
+  }
+
+ private:
+  shm_head& head() const { return shm_layout::head(head_.data()); }
+
+  bool is_last_alive() const {
+    for (int peer = 0; peer < size_; ++peer) {
+      if (peer != rank_ && !has_ended(peer)) return false;
+    }
+    return true;
+  }
+
+  pid_t owner_ = ::getpid();
+  int rank_, size_;
+  shm_layout layout_;
+  memory_file file_;
+  std::vector<descriptor> processes_;  // by rank
+  mapping head_;
+};
+
+/// Lanes between all ranks, of one channel of a world, as one rank sees them.
+class shm_channel {
+ public:
+  shm_channel(std::shared_ptr<shm_world> world, int id)
+      : world_(std::move(world)),
+        offset_(world_->layout().channel_offset(id)),
+        memory_(world_->file().map(offset_, world_->layout().channel_bytes())) {}
+
+  shm_channel(const shm_channel&) = delete;
+  shm_channel& operator=(const shm_channel&) = delete;
+
+  /// Says goodbye; the last one gives the memory back.
+  ~shm_channel() {
+    if (!world_->is_owner()) return;
+    shm_layout::has_left(memory_.data(), world_->rank()).store(1);
+    const auto before = world_->layout().leavers(memory_.data()).fetch_add(1);
+    if (before + 1 == static_cast<std::uint32_t>(world_->size()))
+      world_->file().discard(offset_, world_->layout().channel_bytes());
+    world_->ring_all();
+  }
+
+  const std::shared_ptr<shm_world>& world() const { return world_; }
+  shm_lane between(int from, int to) const { return world_->layout().lane(memory_.data(), from, to); }
+  shm_bell bell(int rank) const { return world_->bell(rank); }
+
+  bool has_left(int rank) const { return shm_layout::has_left(memory_.data(), rank).load() != 0; }
+
+ private:
+  std::shared_ptr<shm_world> world_;
+  std::size_t offset_;
+  mapping memory_;
+};
+
+}  // namespace hccl::inline v0::detail

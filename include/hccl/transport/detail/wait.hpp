@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How a rank waits for what another one does in shared memory.
+
+#include <hccl/core/deadline.hpp>
+
+#include <thread>
+
+namespace hccl::inline v0::detail {
+
+/// Tells the core that it runs in a loop that waits.
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Calls `move()` until it returns true, and returns true, or until the deadline has passed, and returns false. Spins
+/// while every one of `ranks` has a core of its own, then yields, then sleeps until `bell` is rung. `check()` is called
+/// between the looks at what is slow to change.
+template <class Bell>
+bool wait_until(deadline until, int ranks, Bell& bell, auto&& move, auto&& check) {
+  static const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  constexpr int most_spins = 2000, most_yields = 100;
+  if (move()) return true;
+  check();
+  if (until.expired()) return false;
+  for (int spins = ranks <= cores ? most_spins : 0; spins > 0; --spins) {
+    relax();
+    if (move()) return true;
+  }
+  for (int yields = most_yields; yields > 0; --yields) {
+    std::this_thread::yield();
+    if (move()) return true;
+    check();
+    if (until.expired()) return false;
+  }
+  struct watch {
+    Bell& bell;
+    ~watch() { bell.ignore(); }
+  } const guard{bell};
+  for (;;) {
+    bell.watch();
+    if (move()) return true;
+    check();
+    if (until.expired()) return false;
+    bell.sleep(until);
+  }
+}
+
+}  // namespace hccl::inline v0::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "collective/matrix_on_processes.hpp"
+#include "test.hpp"
+
+#include <hccl/transport/shm.hpp>
+
+#include <vector>
+
+namespace {
+
+using Net = hccl::ShmTransport;
+const std::vector<int> rank_counts{2, 3, 4, 7, 16};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every reduction by every algorithm is right on processes that share memory", "", float,
+                   hccl_test::Matrix) {
+  CHECK_NOTHROW(hccl_test::check_reductions_on_processes<Net, TestType>(rank_counts));
+}
+
+TEST_CASE("every move by every algorithm is right on processes that share memory") {
+  CHECK_NOTHROW(hccl_test::check_moves_on_processes<Net, hccl_test::Matrix>(rank_counts));
+}
