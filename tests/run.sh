@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/packages.sh
 preset=${1:-dev}
 
-case $preset in asan-ubsan | tsan) install_packages clang libclang-rt-dev ;; esac
+[[ $preset == asan-ubsan ]] && install_packages clang libclang-rt-dev
 install_packages g++ cmake ninja-build boost-headers nlohmann-json3-dev catch2 libfmt-dev libcli11-dev zlib1g-dev
 command -v ninja >/dev/null && export CMAKE_GENERATOR=Ninja
 cmake --preset "$preset" -DHCCLPP_BUILD_BENCHMARKS=OFF
