@@ -11,6 +11,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/algorithm/candidates.hpp
   hccl/algorithm/choice.hpp
   hccl/algorithm/concept.hpp
+  hccl/algorithm/direct.hpp
   hccl/algorithm/double_binary_tree.hpp
   hccl/algorithm/hccl_algo.hpp
   hccl/algorithm/mesh.hpp
@@ -67,6 +68,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/engine/block_sink.hpp
   hccl/engine/call.hpp
   hccl/engine/combiner.hpp
+  hccl/engine/direct.hpp
   hccl/engine/layout.hpp
   hccl/engine/point_to_point.hpp
   hccl/engine/run.hpp
@@ -105,6 +107,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/transport/concept.hpp
   hccl/transport/local.hpp
   hccl/transport/shm.hpp
+  hccl/transport/detail/board.hpp
   hccl/transport/detail/lane_traffic.hpp
   hccl/transport/detail/local_world.hpp
   hccl/transport/detail/memory_file.hpp

@@ -194,7 +194,7 @@ TEST_CASE("a timeout names the rank that does not take what was sent") {
     hccl::barrier(comm);
     if (comm.rank() == 1) return given_up.wait();
     comm.set_timeout(a_moment);
-    const Outcome late = outcome_of([&] { hccl::broadcast(comm, data); });
+    const Outcome late = outcome_of([&] { hccl::broadcast<float, hccl::BinomialTree>(comm, data); });
     given_up.count_down();
     throw hccl::error(late.error.value());
   });

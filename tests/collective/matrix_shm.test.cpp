@@ -10,7 +10,7 @@
 namespace {
 
 using Net = hccl::ShmTransport;
-const std::vector<int> rank_counts{2, 3, 4, 7, 16};
+const auto rank_counts = hccl_test::under_sanitizer ? std::vector{2, 3} : std::vector{2, 3, 4, 7, 16};
 
 }  // namespace
 

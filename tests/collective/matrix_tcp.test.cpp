@@ -10,7 +10,7 @@
 namespace {
 
 using Net = hccl::TcpTransport;
-const std::vector<int> rank_counts{1, 2, 3, 5, 8};
+const auto rank_counts = hccl_test::under_sanitizer ? std::vector{2, 3} : std::vector{1, 2, 3, 5, 8};
 
 }  // namespace
 

@@ -14,7 +14,7 @@ TEMPLATE_TEST_CASE("every reduction of numbers by every algorithm is right on th
 }
 
 TEMPLATE_TEST_CASE("reductions of many elements are right on threads", "", float, std::int8_t) {
-  for (const int ranks : {2, 3, 5, 8})
+  for (const int ranks : hccl_test::few_rank_counts)
     CHECK_NOTHROW(hccl_test::check_local_reductions<TestType>(ranks, {hccl_test::large_count}));
 }
 

@@ -31,7 +31,8 @@ TEMPLATE_TEST_CASE("broadcast and allgather by every algorithm are right on thre
 }
 
 TEST_CASE("broadcast and allgather of many elements are right on threads") {
-  for (const int ranks : {2, 3, 5, 8}) CHECK_NOTHROW(check_all<std::int8_t>(ranks, {hccl_test::large_count}));
+  for (const int ranks : hccl_test::few_rank_counts)
+    CHECK_NOTHROW(check_all<std::int8_t>(ranks, {hccl_test::large_count}));
 }
 
 TEMPLATE_TEST_CASE("broadcast and allgather of many elements are right on threads, in full",

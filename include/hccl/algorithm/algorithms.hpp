@@ -10,6 +10,7 @@
 #include <hccl/algorithm/candidates.hpp>
 #include <hccl/algorithm/choice.hpp>
 #include <hccl/algorithm/concept.hpp>
+#include <hccl/algorithm/direct.hpp>
 #include <hccl/algorithm/double_binary_tree.hpp>
 #include <hccl/algorithm/hccl_algo.hpp>
 #include <hccl/algorithm/mesh.hpp>

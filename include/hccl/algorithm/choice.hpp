@@ -105,10 +105,9 @@ class chooser {
     return {cheapest<C>(s)};
   }
 
-  /// Chooses the schedule of a call.
   template <Collective C>
-  schedule_view schedule(const C& c, const situation& s) {
-    return choose<C>(s, [](const tuning_rule&) {}).chosen->view(c, s.ranks);
+  decision<C> choose(const situation& s) {
+    return choose<C>(s, [](const tuning_rule&) {});
   }
 
   /// Tells whether `offers<C>[i]` may be chosen.

@@ -4,6 +4,7 @@
 // What an algorithm is.
 
 #include <hccl/algorithm/auto.hpp>
+#include <hccl/algorithm/direct.hpp>
 #include <hccl/schedule/combinators.hpp>
 
 #include <concepts>
@@ -21,7 +22,7 @@ consteval bool offers_any(const std::tuple<Cs...>*) {
 
 }  // namespace detail
 
-/// A named policy: `Auto`, or an empty type with a schedule for at least one collective.
+/// A named policy: `Auto`, `Direct`, or an empty type with a schedule for at least one collective.
 ///
 /// For a collective tag C it has `static constexpr int rounds(C, const group&)` and
 /// `static constexpr void steps(C, const group&, int self, int round, auto&& emit)`, which calls `emit(step)`
@@ -29,9 +30,11 @@ consteval bool offers_any(const std::tuple<Cs...>*) {
 /// `keeps_order(C)` and `needs_scratch` (else false). Other collectives are derived, see `schedule_of`. Check your own with
 /// `verify`; docs/write-your-own-algorithm.md shows one.
 template <class A>
-concept Algorithm = requires {
-  { A::name } -> std::convertible_to<std::string_view>;
-} && (std::same_as<A, Auto> || detail::offers_any<A>(static_cast<const collectives*>(nullptr)));
+concept Algorithm =
+    requires {
+      { A::name } -> std::convertible_to<std::string_view>;
+    } && (std::same_as<A, Auto> || std::same_as<A, Direct> ||
+          detail::offers_any<A>(static_cast<const collectives*>(nullptr)));
 
 /// Fails to compile, with a sentence, unless algorithm A can do the collective C with a reduction that
 /// commutes or does not.
@@ -41,7 +44,11 @@ consteval bool check_algorithm() {
       requires {
         { A::name } -> std::convertible_to<std::string_view>;
       }, "hccl: an algorithm needs `static constexpr std::string_view name`");
-  if constexpr (!std::same_as<A, Auto>) {
+  if constexpr (std::same_as<A, Direct>) {
+    static_assert(
+        DoneDirectly<C>,
+        "hccl: Direct offers allreduce, reduce, reduce_scatter, broadcast, allgather and alltoall only");
+  } else if constexpr (!std::same_as<A, Auto>) {
     static_assert(
         Offers<A, C>,
         "hccl: this algorithm does not offer this collective; it needs `rounds` and `steps` for its tag");

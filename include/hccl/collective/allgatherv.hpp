@@ -3,11 +3,13 @@
 
 // allgatherv: every rank gets the inputs of all ranks, which may differ in size.
 
+#include <hccl/algorithm/direct.hpp>
 #include <hccl/collective/communicator.hpp>
 #include <hccl/collective/detail/arguments.hpp>
 #include <hccl/collective/detail/execute.hpp>
 #include <hccl/collective/shares.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -23,6 +25,7 @@ namespace hccl::inline v0 {
 template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void allgatherv(communicator<Net>& comm, In&& in, Out&& out, const shares& parts) {
+  static_assert(!std::same_as<Algo, Direct>, "hccl: Direct needs shares of equal size");
   using E = detail::element_t<T, Out>;
   const auto input = detail::input_span<E>(in);
   const auto output = detail::output_span<E>(out);

@@ -9,6 +9,7 @@
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/detail/function_ref.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/engine/direct.hpp>
 #include <hccl/engine/point_to_point.hpp>
 #include <hccl/engine/run.hpp>
 #include <hccl/engine/scratch.hpp>
@@ -56,6 +57,7 @@ struct communicator_state {
   std::atomic<bool> busy = false;
   std::string_view operation;  // that runs
   detail::engine engine;
+  detail::direct_engine direct;
   scratch accumulators;
   mailbox mail;
   std::vector<parcel> parcels;  // of one batch

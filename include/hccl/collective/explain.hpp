@@ -6,8 +6,10 @@
 #include <hccl/algorithm/auto.hpp>
 #include <hccl/algorithm/choice.hpp>
 #include <hccl/algorithm/concept.hpp>
+#include <hccl/algorithm/direct.hpp>
 #include <hccl/collective/communicator.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/engine/direct.hpp>
 #include <hccl/schedule/collective.hpp>
 #include <hccl/schedule/cost.hpp>
 #include <hccl/schedule/group.hpp>
@@ -62,6 +64,12 @@ explanation explain(communicator<Net>& comm, const C& c, std::size_t bytes, bool
     const auto seconds = [&](const schedule_view& schedule) {
       return price_of(schedule, s.link).seconds(static_cast<double>(s.bytes));
     };
+    const auto directly = [&]() -> explanation::candidate {
+      if constexpr (DoneDirectly<C>)
+        return {Direct::name,
+                price_of_direct<C>(s.ranks.size(), s.link).seconds(static_cast<double>(s.bytes))};
+      return {};
+    };
     result.ranks = s.ranks.size();
     result.hosts = s.ranks.hosts();
     if constexpr (std::same_as<Algo, Auto>) {
@@ -74,10 +82,17 @@ explanation explain(communicator<Net>& comm, const C& c, std::size_t bytes, bool
       const schedule_view schedule = d.chosen->view(c, s.ranks);
       result.chosen = {schedule.algorithm(), seconds(schedule)};
       result.by = d.by;
+      if constexpr (detail::RunsDirectly<Net, C>) {
+        if (d.by == decided_by::price) result.chosen = directly();
+      }
       result.why = detail::concat(d.rule ? d.rule->origin : "the lowest price", passed);
     } else {
-      const auto schedule = schedule_view::of<Algo>(c, s.ranks);
-      result.chosen = {schedule.algorithm(), seconds(schedule)};
+      if constexpr (std::same_as<Algo, Direct>) {
+        result.chosen = directly();
+      } else {
+        const auto schedule = schedule_view::of<Algo>(c, s.ranks);
+        result.chosen = {schedule.algorithm(), seconds(schedule)};
+      }
       result.by = decided_by::call;
       result.why = "the call names it";
     }
@@ -87,6 +102,7 @@ explanation explain(communicator<Net>& comm, const C& c, std::size_t bytes, bool
         result.candidates.push_back(
             {detail::offers<C>[i].algorithm, prices[i].seconds(static_cast<double>(s.bytes))});
     }
+    if constexpr (detail::RunsDirectly<Net, C>) result.candidates.push_back(directly());
     std::ranges::stable_sort(result.candidates, {}, &explanation::candidate::seconds);
   };
   detail::operate<Net>(comm, "explain", inquire, [](auto&) {});

@@ -3,12 +3,14 @@
 
 // reduce_scatterv: each rank gets its share of the combination, and shares may differ in size.
 
+#include <hccl/algorithm/direct.hpp>
 #include <hccl/collective/communicator.hpp>
 #include <hccl/collective/detail/arguments.hpp>
 #include <hccl/collective/detail/execute.hpp>
 #include <hccl/collective/shares.hpp>
 #include <hccl/reduction/arithmetic.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -23,6 +25,7 @@ namespace hccl::inline v0 {
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void reduce_scatterv(communicator<Net>& comm, In&& in, Out&& out, const shares& parts, Op op = {}) {
+  static_assert(!std::same_as<Algo, Direct>, "hccl: Direct needs shares of equal size");
   using E = detail::element_t<T, Out>;
   const auto input = detail::input_span<E>(in);
   const auto output = detail::output_span<E>(out);

@@ -33,6 +33,9 @@ struct area {
 struct operands {
   area input, output;
   division scratch;
+
+  /// Tells whether all buffers are divided in the same way, into shares of equal size.
+  bool has_equal_shares() const { return input.parts.is_regular() && output.parts.is_regular(); }
 };
 
 /// Runs one schedule after another over a transport, and keeps what memory that takes.

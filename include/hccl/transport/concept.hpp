@@ -120,6 +120,26 @@ template <class T>
 concept Transport = std::movable<T> && RankAware<T> && ByteSender<T> && ByteReceiver<T> && Progressing<T> &&
                     Abortable<T> && Channelled<T> && Priced<T>;
 
+/// A transport whose ranks reach each other's memory.
+///
+/// `post(note)` publishes a note of at most `note_bytes` bytes, which is copied. Every rank posts, and waits for the posts
+/// of all, before it posts again. `await_posts(d)` waits until all ranks have posted as many notes as this one; false once
+/// `d` has passed; it throws as `progress`. Then `note(rank)` is the note of a rank, until the post after the next one,
+/// and `has_posted(rank)` tells, also before, whether it is there. `reach(rank, p)` is the address here of what rank
+/// `rank` has at `p`. While an object that `visit()` returns lives, this rank may read and write what others have told
+/// it; no rank comes out of `abort` before. `visit()` throws once the world was aborted.
+template <class T>
+concept SharedAddressTransport =
+    Transport<T> && requires(T& t, const T& c, int rank, pieces note, deadline d, std::byte* p) {
+      { T::note_bytes } -> std::convertible_to<std::size_t>;
+      t.post(note);
+      { t.await_posts(d) } -> std::same_as<bool>;
+      { c.has_posted(rank) } -> std::same_as<bool>;
+      { c.note(rank) } -> std::same_as<std::span<const std::byte>>;
+      { c.reach(rank, p) } -> std::same_as<std::byte*>;
+      t.visit();
+    };
+
 /// Explains in one sentence each what a type lacks to be a `Transport`. Call it beside your own.
 template <class T>
 consteval bool check_transport() {

@@ -7,11 +7,16 @@
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/transport/concept.hpp>
+#include <hccl/transport/detail/board.hpp>
 #include <hccl/transport/detail/lane_traffic.hpp>
 #include <hccl/transport/detail/local_world.hpp>
 #include <hccl/transport/detail/wait.hpp>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -70,6 +75,52 @@ class LocalTransport {
     return detail::wait_until(until, size(), channel_->bell(rank_), move, [&] { find_lost_peer(); });
   }
 
+  static constexpr std::size_t note_bytes = detail::board::capacity;
+
+  void post(pieces note) {
+    channel_->board_of(rank_).post(++posted_, note);
+    next_to_post_ = 0;
+    for (int peer = 0; peer < size(); ++peer) {
+      if (peer != rank_) channel_->bell(peer).ring();
+    }
+  }
+
+  bool await_posts(deadline until) {
+    const auto all_have = [&] {
+      world_->check(rank_);
+      while (next_to_post_ < size() && has_posted(next_to_post_)) ++next_to_post_;
+      return next_to_post_ == size();
+    };
+    const auto find_lost = [&] {
+      for (int peer = 0; peer < size(); ++peer) {
+        if (channel_->has_left(peer) && !has_posted(peer)) lose(peer);
+      }
+    };
+    return detail::wait_until(until, size(), channel_->bell(rank_), all_have, find_lost);
+  }
+
+  bool has_posted(int rank) const { return channel_->board_of(rank).has(posted_); }
+  std::span<const std::byte> note(int rank) const { return channel_->board_of(rank).note(posted_); }
+  std::byte* reach(int, std::byte* address) const { return address; }
+
+  /// What `visit()` returns.
+  class visitor {
+   public:
+    visitor(std::atomic<bool>& is_visiting, detail::local_world& world, int rank) : visitor(is_visiting) {
+      world.check(rank);  // either this rank sees an abort, or the one who aborts sees the visitor
+    }
+    ~visitor() { is_visiting_.store(false); }
+    visitor(const visitor&) = delete;
+    visitor& operator=(const visitor&) = delete;
+
+   private:
+    explicit visitor(std::atomic<bool>& is_visiting) : is_visiting_(is_visiting) { is_visiting_.store(true); }
+
+    std::atomic<bool>& is_visiting_;
+  };
+
+  visitor visit() { return visitor(channel_->is_visiting(rank_), *world_, rank_); }
+
   /// Returns when no peer reads memory of this rank any more.
   void abort(const error& why) noexcept {
     world_->abort(why, rank_);
@@ -114,8 +165,10 @@ class LocalTransport {
   membership channel_;
   int rank_ = 0;
   detail::lane_traffic<detail::local_channel> traffic_;
+  std::uint64_t posted_ = 0;  // notes
+  int next_to_post_ = 0;      // the first rank of which the last note has not been seen
 };
 
-static_assert(Transport<LocalTransport>);
+static_assert(SharedAddressTransport<LocalTransport>);
 
 }  // namespace hccl::inline v0

@@ -9,6 +9,7 @@
 #include <hccl/collective/detail/arguments.hpp>
 #include <hccl/collective/shares.hpp>
 #include <hccl/core/element.hpp>
+#include <hccl/engine/direct.hpp>
 #include <hccl/engine/run.hpp>
 #include <hccl/reduction/concept.hpp>
 #include <hccl/schedule/collective.hpp>
@@ -103,17 +104,30 @@ void execute(State& state, const C& c, call what, const operands& user, const co
     if constexpr (!std::same_as<C, ExScan>) copy_share(user, what.element_bytes);
     return;
   }
-  const group ranks(state.net.size(), state.hosts);
-  const schedule_view schedule = [&] {
-    if constexpr (std::same_as<A, Auto>) {
-      const std::size_t bytes = known_bytes<C>(user.scratch.size() * what.element_bytes);
-      return state.choices.schedule(c, {ranks, bytes, Net::link, commutes});
-    } else {
-      return schedule_view::of<A>(c, ranks);
+  const deadline until = deadline::after(state.timeout);
+  const auto run_direct = [&] {
+    if constexpr (RunsDirectly<Net, C>) {
+      what.algorithm = Direct::name;
+      state.direct.run(state.net, c, what, user, combine, until);
     }
-  }();
-  what.algorithm = schedule.algorithm();
-  state.engine.run(state.net, schedule, what, user, combine, deadline::after(state.timeout));
+  };
+  const auto run_schedule = [&](const schedule_view& schedule) {
+    what.algorithm = schedule.algorithm();
+    state.engine.run(state.net, schedule, what, user, combine, until);
+  };
+  const group ranks(state.net.size(), state.hosts);
+  if constexpr (std::same_as<A, Direct>) {
+    static_assert(SharedAddressTransport<Net>,
+                  "hccl: Direct works in the memory of other ranks, which this transport does not reach");
+    run_direct();
+  } else if constexpr (std::same_as<A, Auto>) {
+    const std::size_t bytes = known_bytes<C>(user.scratch.size() * what.element_bytes);
+    const auto decision = state.choices.template choose<C>({ranks, bytes, Net::link, commutes});
+    const bool is_free = decision.by == decided_by::price && user.has_equal_shares();
+    RunsDirectly<Net, C> && is_free ? run_direct() : run_schedule(decision.chosen->view(c, ranks));
+  } else {
+    run_schedule(schedule_view::of<A>(c, ranks));
+  }
 }
 
 /// The operands of a call on this rank. `element` is what travels for each T.

@@ -7,6 +7,7 @@
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/transport/concept.hpp>
+#include <hccl/transport/detail/board.hpp>
 #include <hccl/transport/detail/lane_traffic.hpp>
 
 #include <algorithm>
@@ -205,10 +206,18 @@ class local_channel {
     for (member& m : members_) m.bell.ring();
   }
 
-  /// Waits until nobody reads what `rank` has lent: as long as a peer takes to reduce it, ten seconds at most.
+  board& board_of(int rank) { return members_[index(rank)].notes; }
+
+  /// Set while a rank works in the memory of others.
+  std::atomic<bool>& is_visiting(int rank) { return members_[index(rank)].is_visiting; }
+
+  /// Waits until nobody reads what `rank` has lent, or works in memory that it has told of: as long as a peer takes to
+  /// reduce it, ten seconds at most.
   void wait_for_readers(int rank) const {
     const auto until = deadline::after(std::chrono::seconds(10));
     for (int peer = 0; peer < ranks_; ++peer) {
+      const auto& is_visiting = members_[index(peer)].is_visiting;
+      while (peer != rank && is_visiting.load() && !until.expired()) std::this_thread::yield();
       const lane* const l = lanes_[index(rank) * index(ranks_) + index(peer)].load();
       while (l != nullptr && l->is_reading() && !until.expired()) std::this_thread::yield();
     }
@@ -218,6 +227,8 @@ class local_channel {
   struct member {
     doorbell bell;
     std::atomic<bool> left = false;
+    alignas(cache_line) std::atomic<bool> is_visiting = false;
+    board notes;
   };
 
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }

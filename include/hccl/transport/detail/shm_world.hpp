@@ -188,7 +188,7 @@ class shm_world {
     shm_head& h = head();
     std::uint32_t none = 0;
     if (h.abort.compare_exchange_strong(none, 1)) {
-      const std::string_view text = reason(why);
+      const std::string text = reason(why);
       h.kind = static_cast<std::int32_t>(why.kind());
       h.failed_rank = why.failed_rank() == no_rank ? rank_ : why.failed_rank();
       h.by = rank_;
