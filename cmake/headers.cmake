@@ -2,6 +2,7 @@
 
 set(HCCLPP_CORE_HEADERS
   hccl/collectives.hpp
+  hccl/explain.hpp
   hccl/version.hpp
   hccl/algorithm/ahc.hpp
   hccl/algorithm/algorithms.hpp
@@ -41,7 +42,6 @@ set(HCCLPP_CORE_HEADERS
   hccl/collective/batch_send_recv.hpp
   hccl/collective/broadcast.hpp
   hccl/collective/communicator.hpp
-  hccl/collective/explain.hpp
   hccl/collective/exscan.hpp
   hccl/collective/gather.hpp
   hccl/collective/gatherv.hpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <hccl/collectives.hpp>
+#include <hccl/explain.hpp>
 #include <hccl/tuning/read_tuning.hpp>
 
 #include <cstdio>

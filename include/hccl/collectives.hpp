@@ -14,7 +14,6 @@
 #include <hccl/collective/batch_send_recv.hpp>
 #include <hccl/collective/broadcast.hpp>
 #include <hccl/collective/communicator.hpp>
-#include <hccl/collective/explain.hpp>
 #include <hccl/collective/exscan.hpp>
 #include <hccl/collective/gather.hpp>
 #include <hccl/collective/gatherv.hpp>

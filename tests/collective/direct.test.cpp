@@ -36,7 +36,7 @@ void check_all(int ranks, const std::set<std::size_t>& counts) {
 TEMPLATE_TEST_CASE("what Direct does is right", "", HCCLPP_TEST_ELEMENTS) {
   for (const int ranks : hccl_test::rank_counts) {
     auto counts = hccl_test::counts_for(ranks);
-    for (const std::size_t size : {960, 968, 976})
+    for (const std::size_t size : {960u, 968u, 976u})
       counts.insert(size / sizeof(TestType));  // about what a note holds
     counts.insert(9001);
     CHECK_NOTHROW(check_all<TestType>(ranks, counts));

@@ -7,6 +7,7 @@
 #include "test.hpp"
 
 #include <hccl/collectives.hpp>
+#include <hccl/explain.hpp>
 
 #include <bit>
 #include <cmath>

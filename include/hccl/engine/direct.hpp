@@ -76,7 +76,7 @@ class direct_engine {
     std::byte* output = nullptr;
   };
 
-  static auto& at(auto& list, int rank) { return list[static_cast<std::size_t>(rank)]; }
+  static auto at(auto& list, int rank) -> decltype(list[0]) { return list[static_cast<std::size_t>(rank)]; }
 
   /// Posts a note and waits for those of all ranks.
   template <SharedAddressTransport Net>

@@ -75,9 +75,8 @@ struct shm_head {
 class shm_layout {
  public:
   explicit shm_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {
-    const std::size_t lanes_per_rank = std::max<std::size_t>(ranks_ - 1, 1);
-    cell_bytes_ = std::clamp(std::bit_floor(bytes_per_rank / (lanes_per_rank * shm_lane_memory::cells)),
-                             least_cell, most_cell);
+    const std::size_t cells = std::max<std::size_t>(lanes_per_rank(), 1) * shm_lane_memory::cells;
+    cell_bytes_ = std::clamp(std::bit_floor(bytes_per_rank / cells), least_cell, most_cell);
   }
 
   std::size_t head_bytes() const {
@@ -105,7 +104,9 @@ class shm_layout {
   }
 
   shm_lane lane(std::byte* channel, int from, int to) const {
-    const std::size_t index = static_cast<std::size_t>(from) * ranks_ + static_cast<std::size_t>(to);
+    const int others_before = to < from ? to : to - 1;
+    const std::size_t index =
+        static_cast<std::size_t>(from) * lanes_per_rank() + static_cast<std::size_t>(others_before);
     std::byte* const lanes = channel + flags_bytes();
     std::byte* const cells = lanes + lanes_bytes();
     return {reinterpret_cast<shm_lane_memory*>(lanes) + index,
@@ -120,8 +121,9 @@ class shm_layout {
   static constexpr std::size_t in_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
   std::size_t flags_bytes() const { return in_pages((ranks_ + 1) * sizeof(std::atomic<std::uint32_t>)); }
-  std::size_t lanes_bytes() const { return in_pages(ranks_ * ranks_ * sizeof(shm_lane_memory)); }
-  std::size_t cells_bytes() const { return ranks_ * ranks_ * shm_lane_memory::cells * cell_bytes_; }
+  std::size_t lanes_per_rank() const { return ranks_ - 1; }
+  std::size_t lanes_bytes() const { return in_pages(ranks_ * lanes_per_rank() * sizeof(shm_lane_memory)); }
+  std::size_t cells_bytes() const { return ranks_ * lanes_per_rank() * shm_lane_memory::cells * cell_bytes_; }
 
   std::size_t ranks_;
   std::size_t cell_bytes_;
