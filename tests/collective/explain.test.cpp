@@ -7,7 +7,6 @@
 #include <hccl/algorithm/swing.hpp>
 #include <hccl/collective/allreduce.hpp>
 #include <hccl/collective/broadcast.hpp>
-#include <hccl/collective/explain.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/schedule/topology.hpp>
 
