@@ -8,6 +8,7 @@
 #include <hccl/collective/allreduce.hpp>
 #include <hccl/collective/broadcast.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/explain.hpp>
 #include <hccl/schedule/topology.hpp>
 
 #include <cstddef>
