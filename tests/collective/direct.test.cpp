@@ -73,6 +73,41 @@ TEST_CASE("Direct finds out who called something else") {
   }
 }
 
+TEMPLATE_TEST_CASE("one rank that runs a schedule where the others are direct is a mismatch", "", hccl::Ring,
+                   hccl::BinomialTree) {
+  const auto disagree = []<class One, class Others>(int one) {
+    try {
+      hccl::run_local(4, [one](auto& comm) {
+        comm.set_timeout(hccl_test::patience);
+        std::vector<int> data(5000);
+        comm.rank() == one ? hccl::allreduce<int, hccl::Sum, One>(comm, data)
+                           : hccl::allreduce<int, hccl::Sum, Others>(comm, data);
+      });
+      FAIL("no error");
+    } catch (const hccl::error& e) {
+      CHECK(e.kind() == hccl::errc::mismatch);
+    }
+  };
+  for (const int one : {0, 3}) {
+    disagree.template operator()<TestType, Direct>(one);
+    disagree.template operator()<Direct, TestType>(one);
+  }
+}
+
+TEST_CASE("Direct and schedules take turns") {
+  CHECK_NOTHROW(hccl::run_local(5, [](auto& comm) {
+    comm.set_timeout(hccl_test::patience);
+    for (std::size_t count = 1; count < 2000; count += 17) {
+      std::vector<int> data(count, 1);
+      hccl::allreduce<int, hccl::Sum, Direct>(comm, data);
+      hccl::allreduce<int, hccl::Sum, hccl::Ring>(comm, data);
+      hccl::barrier(comm);
+      hccl::allreduce<int, hccl::Sum, hccl::BinomialTree>(comm, data);
+      if (data != std::vector(count, 125)) throw std::runtime_error("a wrong sum");
+    }
+  }));
+}
+
 TEST_CASE("Direct tells which rank does not come") {
   hccl::run_local(3, [](auto& comm) {
     std::vector<int> data(5000);

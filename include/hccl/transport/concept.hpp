@@ -124,7 +124,7 @@ concept Transport = std::movable<T> && RankAware<T> && ByteSender<T> && ByteRece
 ///
 /// `post(note)` publishes a note of at most `note_bytes` bytes, which is copied. Every rank posts, and waits for the posts
 /// of all, before it posts again. `await_posts(d)` waits until all ranks have posted as many notes as this one; false once
-/// `d` has passed; it throws as `progress`. Then `note(rank)` is the note of a rank, until the post after the next one,
+/// `d` has passed; it throws as `progress`, and `mismatch` where a rank sends instead. Then `note(rank)` is the note of a rank, until the post after the next one,
 /// and `has_posted(rank)` tells, also before, whether it is there. `reach(rank, p)` is the address here of what rank
 /// `rank` has at `p`. While an object that `visit()` returns lives, this rank may read and write what others have told
 /// it; no rank comes out of `abort` before. `visit()` throws once the world was aborted.

@@ -93,7 +93,12 @@ class LocalTransport {
     };
     const auto find_lost = [&] {
       for (int peer = 0; peer < size(); ++peer) {
-        if (channel_->has_left(peer) && !has_posted(peer)) lose(peer);
+        const bool has_left = channel_->has_left(peer);
+        const bool has_sent = peer != rank_ && !channel_->between(peer, rank_).empty();
+        if (has_posted(peer))
+          continue;  // looked at last: it may have posted, sent for the next call and left
+        if (has_sent) disagree(peer, "sends a message", "posts a note");
+        if (has_left) lose(peer);
       }
     };
     return detail::wait_until(until, size(), channel_->bell(rank_), all_have, find_lost);
@@ -149,11 +154,23 @@ class LocalTransport {
 
   void find_lost_peer() {
     traffic_.for_each_sender([&](int peer) {
-      if (channel_->has_left(peer) && channel_->between(peer, rank_).empty()) lose(peer);
+      const bool has_left = channel_->has_left(peer), has_posted = channel_->board_of(peer).has(posted_ + 1);
+      if (!channel_->between(peer, rank_).empty()) return;
+      if (has_posted) disagree(peer, "posts a note", "awaits a message");
+      if (has_left) lose(peer);
     });
     traffic_.for_each_receiver([&](int peer) {
       if (channel_->has_left(peer)) lose(peer);
     });
+  }
+
+  /// A rank that posts has sent all messages of before, and one that sends has posted all notes.
+  [[noreturn]] void disagree(int peer, std::string_view there, std::string_view here) {
+    world_->check(rank_);
+    throw error(errc::mismatch,
+                detail::concat("rank ", rank_, ": rank ", peer, ' ', there, " where this rank ", here,
+                               ": it runs another algorithm or collective"),
+                peer);
   }
 
   [[noreturn]] void lose(int peer) {
