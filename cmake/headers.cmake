@@ -108,6 +108,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/transport/local.hpp
   hccl/transport/shm.hpp
   hccl/transport/detail/board.hpp
+  hccl/transport/detail/check_addresses.hpp
   hccl/transport/detail/lane_traffic.hpp
   hccl/transport/detail/local_world.hpp
   hccl/transport/detail/memory_file.hpp

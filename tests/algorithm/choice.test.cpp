@@ -34,7 +34,7 @@ constexpr hccl::link_model fabric{.latency = 2e-6,
 
 template <class C>
 std::string_view choice(chooser& auto_, const situation& s) {
-  return auto_.choose<C>(s).chosen->algorithm;
+  return auto_.choose<C>(s, [](const auto&) {}).chosen->algorithm;
 }
 
 template <class C>

@@ -146,8 +146,8 @@ TEST_CASE("hosts that would take too many blocks are refused, and Auto does with
   CHECK(hccl::schedule_view::of<hccl::AHC>(hccl::Scatter{}, g).blocks() == g.size());
 
   hccl::detail::chooser choices;
-  const auto chosen = choices.choose<AllReduce>({g, 1000, hccl::link_model{1e-5, 1e-6, 1e-10, 1e-10}, true})
-                          .chosen->view({}, g);
+  const hccl::detail::situation s{g, 1000, {1e-5, 1e-6, 1e-10, 1e-10}, true};
+  const auto chosen = choices.by_price<AllReduce>(s).chosen->view({}, g);
   CHECK(chosen.rounds() > 0);
   CHECK(chosen.blocks() > 0);
 }

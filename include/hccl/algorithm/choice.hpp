@@ -86,10 +86,10 @@ class chooser {
     return known;
   }
 
-  /// Chooses for C, and calls `pass(rule)` for each rule that matches and cannot be kept. Throws `invalid_argument` if
-  /// HCCL_ALGO cannot be read.
+  /// What the rules and the environment choose for C, none if they leave it to the price. Calls `pass(rule)` for each
+  /// rule that matches and cannot be kept. Throws `invalid_argument` if HCCL_ALGO cannot be read.
   template <Collective C>
-  decision<C> choose(const situation& s, auto&& pass) {
+  decision<C> by_rules(const situation& s, auto&& pass) {
     if (!environment_) {
       const char* const value = std::getenv("HCCL_ALGO");
       environment_ = read_hccl_algo(value == nullptr ? "" : value);
@@ -102,12 +102,29 @@ class chooser {
         pass(rule);
       }
     }
-    return {cheapest<C>(s)};
+    return {};
   }
 
+  /// What has the lowest price for C.
   template <Collective C>
-  decision<C> choose(const situation& s) {
-    return choose<C>(s, [](const tuning_rule&) {});
+  decision<C> by_price(const situation& s) {
+    const std::span<const price> known = prices<C>(s);
+    decision<C> best;
+    double best_seconds = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      const double seconds = known[i].seconds(static_cast<double>(s.bytes));
+      if (!is_eligible<C>(i, s) || !(seconds < best_seconds)) continue;
+      best.chosen = &offers<C>[i];
+      best_seconds = seconds;
+    }
+    return best;
+  }
+
+  /// Chooses for C: by rules, else by price.
+  template <Collective C>
+  decision<C> choose(const situation& s, auto&& pass) {
+    const decision<C> ruled = by_rules<C>(s, pass);
+    return ruled.chosen != nullptr ? ruled : by_price<C>(s);
   }
 
   /// Tells whether `offers<C>[i]` may be chosen.
@@ -143,20 +160,6 @@ class chooser {
       if (offers<C>[i].algorithm == rule.algorithm) return is_eligible<C>(i, s) ? &offers<C>[i] : nullptr;
     }
     return nullptr;
-  }
-
-  template <Collective C>
-  const offer<C>* cheapest(const situation& s) {
-    const std::span<const price> known = prices<C>(s);
-    const offer<C>* best = nullptr;
-    double best_seconds = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < known.size(); ++i) {
-      const double seconds = known[i].seconds(static_cast<double>(s.bytes));
-      if (!is_eligible<C>(i, s) || !(seconds < best_seconds)) continue;
-      best = &offers<C>[i];
-      best_seconds = seconds;
-    }
-    return best;
   }
 
   tuning rules_;

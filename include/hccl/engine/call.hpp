@@ -51,6 +51,19 @@ struct call {
   }
 };
 
+/// The ranks that have not come by a deadline.
+struct late_ranks {
+  std::string text;  // ", waiting for rank 1, 3"
+  int first = no_rank;
+  int count = 0;
+
+  void add(int rank) {
+    append(text, count++ == 0 ? ", waiting for rank " : ", ");
+    append(text, rank);
+    if (first == no_rank) first = rank;
+  }
+};
+
 /// What travels in front of the bytes of every message, so that two ranks that differ find out before any
 /// byte is used.
 struct message_header {

@@ -18,13 +18,9 @@
 
 #include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace hccl::inline v0::detail {
@@ -84,16 +80,12 @@ class direct_engine {
     const std::array<std::span<const std::byte>, 2> note{std::as_bytes(std::span(&header, 1)), told};
     net.post(note);
     if (net.await_posts(until)) return;
-    std::string text = concat("rank ", plan_.self, ": ", plan_.what->text(), ": timed out");
-    std::string_view separator = ", waiting for rank ";
-    int late = no_rank;
+    late_ranks late;
     for (int rank = 0; rank < plan_.ranks; ++rank) {
-      if (net.has_posted(rank)) continue;
-      append(text, std::exchange(separator, ", "));
-      append(text, rank);
-      if (late == no_rank) late = rank;
+      if (!net.has_posted(rank)) late.add(rank);
     }
-    throw error(errc::timeout, text, late);
+    throw error(errc::timeout,
+                concat("rank ", plan_.self, ": ", plan_.what->text(), ": timed out", late.text), late.first);
   }
 
   /// Reads who has what where. Throws `mismatch`.

@@ -16,7 +16,6 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -168,7 +167,7 @@ class engine {
     while (true) {
       while (begun < sinks_.size() && may_begin(begun)) begin(net, sinks_[begun++]);
       if (begun == sinks_.size() && all_arrived() && !net.sending()) return;
-      if (!net.progress(until)) throw error(errc::timeout, describe_wait(round), late_rank());
+      if (!net.progress(until)) throw timed_out(round);
     }
   }
 
@@ -201,36 +200,23 @@ class engine {
     return true;
   }
 
-  /// Calls `f` with each rank whose message has not come, or, if all have, that may not have taken what was sent.
-  void for_each_late_rank(auto&& f) const {
+  /// The error of a round that is not complete: it names the ranks whose message has not come, or, if all have, those
+  /// that may not have taken what was sent.
+  error timed_out(int round) const {
+    late_ranks late;
     const bool complete = all_arrived();
     for (const block_sink& s : sinks_) {
-      if (s.remaining() > 0) f(s.what().peer);
+      if (s.remaining() > 0) late.add(s.what().peer);
     }
     for (const outgoing& o : sends_) {
-      if (complete && o.what.peer != plan_.self) f(o.what.peer);
+      if (complete && o.what.peer != plan_.self) late.add(o.what.peer);
     }
-  }
-
-  /// The rank that is waited for, if it is known.
-  int late_rank() const {
-    int late = no_rank, ranks = 0;
-    for_each_late_rank([&](int rank) {
-      if (ranks++ == 0) late = rank;
-    });
-    return ranks == 1 || !all_arrived() ? late : no_rank;
-  }
-
-  std::string describe_wait(int round) const {
-    std::string text = concat("rank ", plan_.self, ": ", plan_.what->text(), ": timed out in round ",
-                              round + 1, " of ", plan_.schedule->rounds());
-    std::string_view separator = ", waiting for rank ";
-    for_each_late_rank([&](int rank) {
-      append(text, separator);
-      append(text, rank);
-      separator = ", ";
-    });
-    return all_arrived() ? text + " to take what was sent" : text;
+    const bool is_known = !complete || late.count == 1;
+    return error(
+        errc::timeout,
+        concat("rank ", plan_.self, ": ", plan_.what->text(), ": timed out in round ", round + 1, " of ",
+               plan_.schedule->rounds(), late.text, complete ? " to take what was sent" : ""),
+        is_known ? late.first : no_rank);
   }
 
   plan plan_;

@@ -12,7 +12,6 @@
 #include <hccl/transport/detail/local_world.hpp>
 #include <hccl/transport/detail/wait.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -108,23 +107,11 @@ class LocalTransport {
   std::span<const std::byte> note(int rank) const { return channel_->board_of(rank).note(posted_); }
   std::byte* reach(int, std::byte* address) const { return address; }
 
-  /// What `visit()` returns.
-  class visitor {
-   public:
-    visitor(std::atomic<bool>& is_visiting, detail::local_world& world, int rank) : visitor(is_visiting) {
-      world.check(rank);  // either this rank sees an abort, or the one who aborts sees the visitor
-    }
-    ~visitor() { is_visiting_.store(false); }
-    visitor(const visitor&) = delete;
-    visitor& operator=(const visitor&) = delete;
-
-   private:
-    explicit visitor(std::atomic<bool>& is_visiting) : is_visiting_(is_visiting) { is_visiting_.store(true); }
-
-    std::atomic<bool>& is_visiting_;
-  };
-
-  visitor visit() { return visitor(channel_->is_visiting(rank_), *world_, rank_); }
+  detail::raised_flag visit() {
+    detail::raised_flag visiting(channel_->is_visiting(rank_));
+    world_->check(rank_);
+    return visiting;
+  }
 
   /// Returns when no peer reads memory of this rank any more.
   void abort(const error& why) noexcept {

@@ -7,6 +7,7 @@
 #include <hccl/core/error.hpp>
 #include <hccl/core/link_model.hpp>
 #include <hccl/transport/concept.hpp>
+#include <hccl/transport/detail/check_addresses.hpp>
 #include <hccl/transport/detail/lane_traffic.hpp>
 #include <hccl/transport/detail/memory_file.hpp>
 #include <hccl/transport/detail/shm_world.hpp>
@@ -82,11 +83,7 @@ class ShmTransport {
 
   static std::shared_ptr<detail::shm_world> make_world(listener own, int rank, int size,
                                                        const std::vector<std::string>& addresses) {
-    if (rank < 0 || rank >= size || addresses.size() != static_cast<std::size_t>(size)) {
-      throw error(
-          errc::invalid_argument,
-          detail::concat("rank ", rank, " of ", size, " with the addresses of ", addresses.size(), " ranks"));
-    }
+    detail::check_addresses(rank, size, addresses);
     std::vector<detail::shm_address> found;
     for (const auto& address : addresses) found.push_back(detail::shm_address::read(address));
     return std::make_shared<detail::shm_world>(std::move(own.file_), rank, found);

@@ -6,6 +6,7 @@
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/transport/concept.hpp>
+#include <hccl/transport/detail/check_addresses.hpp>
 #include <hccl/transport/detail/tcp_address.hpp>
 #include <hccl/transport/detail/tcp_asio.hpp>
 #include <hccl/transport/detail/tcp_channel.hpp>
@@ -101,11 +102,7 @@ class TcpTransport {
 
   static detail::tcp_group make_group(int rank, int size, const std::vector<std::string>& addresses,
                                       const std::string& job) {
-    if (rank < 0 || rank >= size || addresses.size() != static_cast<std::size_t>(size)) {
-      throw error(
-          errc::invalid_argument,
-          detail::concat("rank ", rank, " of ", size, " with the addresses of ", addresses.size(), " ranks"));
-    }
+    detail::check_addresses(rank, size, addresses);
     detail::asio::io_context io;
     detail::tcp_group group{rank, size, job, {}};
     for (const auto& address : addresses)

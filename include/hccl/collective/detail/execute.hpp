@@ -121,10 +121,12 @@ void execute(State& state, const C& c, call what, const operands& user, const co
                   "hccl: Direct works in the memory of other ranks, which this transport does not reach");
     run_direct();
   } else if constexpr (std::same_as<A, Auto>) {
-    const std::size_t bytes = known_bytes<C>(user.scratch.size() * what.element_bytes);
-    const auto decision = state.choices.template choose<C>({ranks, bytes, Net::link, commutes});
-    const bool is_free = decision.by == decided_by::price && user.has_equal_shares();
-    RunsDirectly<Net, C> && is_free ? run_direct() : run_schedule(decision.chosen->view(c, ranks));
+    const situation here{ranks, known_bytes<C>(user.scratch.size() * what.element_bytes), Net::link,
+                         commutes};
+    decision<C> decided = state.choices.template by_rules<C>(here, [](const tuning_rule&) {});
+    if (RunsDirectly<Net, C> && decided.chosen == nullptr && user.has_equal_shares()) return run_direct();
+    if (decided.chosen == nullptr) decided = state.choices.template by_price<C>(here);
+    run_schedule(decided.chosen->view(c, ranks));
   } else {
     run_schedule(schedule_view::of<A>(c, ranks));
   }

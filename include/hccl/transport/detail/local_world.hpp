@@ -22,17 +22,32 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace hccl::inline v0::detail {
+
+/// Keeps a flag set while a rank is in the memory of others. Setting it is sequentially consistent, as is the word of an
+/// abort: either this rank, which looks for an abort next, sees it, or the one who aborts sees the flag.
+class raised_flag {
+ public:
+  explicit raised_flag(std::atomic<bool>& flag) : flag_(&flag) { flag_->store(true); }
+  raised_flag(raised_flag&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
+  raised_flag& operator=(raised_flag&&) = delete;
+  ~raised_flag() {
+    if (flag_ != nullptr) flag_->store(false, std::memory_order_release);
+  }
+
+ private:
+  std::atomic<bool>* flag_;
+};
 
 /// A queue of messages from one rank to another. One thread puts, one takes.
 ///
 /// A small message is copied into a slot; of a larger one the pieces are lent, and read where they are. The sender
 /// publishes a slot by a store of its number, which the receiver's load pairs with; the receiver gives it back by a
-/// store of `read_`, so that the sender may change what it had lent. All four are sequentially consistent, as are the
-/// doorbell and the word of an abort: either a rank that is about to sleep sees what is new, or the other one sees that
-/// it sleeps; either a receiver sees the abort before it reads what was lent, or the sender sees the receiver.
+/// store of `read_`, so that the sender may change what it had lent. All four are sequentially consistent, as is the
+/// doorbell: either a rank that is about to sleep sees what is new, or the other one sees that it sleeps.
 class lane {
  public:
   explicit lane(const std::atomic<bool>& aborted) : aborted_(&aborted) {}
@@ -57,7 +72,7 @@ class lane {
 
   bool take(sink& in) {
     if (empty()) return false;
-    const reading guard(*this);
+    const raised_flag reading(is_reading_);
     if (aborted_->load()) return false;
     while (in.remaining() > 0 && !empty()) {
       const auto chunk = front();
@@ -82,22 +97,11 @@ class lane {
     std::array<std::byte, 224> copy;
   };
 
-  class reading {
-   public:
-    explicit reading(lane& l) : lane_(l) { lane_.is_reading_.store(true); }
-    ~reading() { lane_.is_reading_.store(false, std::memory_order_release); }
-    reading(const reading&) = delete;
-    reading& operator=(const reading&) = delete;
-
-   private:
-    lane& lane_;
-  };
-
   /// The next bytes. A message has some.
   std::span<const std::byte> front() {
     const slot& s = slots_[taken_ % slots_.size()];
     if (s.lent.empty()) return std::span(s.copy).first(s.size).subspan(offset_);
-    while (s.lent[piece_].size() == offset_) next_piece();
+    for (; s.lent[piece_].size() == offset_; offset_ = 0) ++piece_;
     return s.lent[piece_].subspan(offset_);
   }
 
@@ -108,11 +112,6 @@ class lane {
     if (taken_bytes_ < s.size) return;
     piece_ = offset_ = taken_bytes_ = 0;
     read_.store(++taken_);
-  }
-
-  void next_piece() {
-    ++piece_;
-    offset_ = 0;
   }
 
   const std::atomic<bool>* aborted_;
