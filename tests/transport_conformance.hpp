@@ -12,6 +12,7 @@
 // built with allocations.test.cpp.
 
 #include "allocations.hpp"
+#include "require.hpp"
 #include "test.hpp"
 #include "timing.hpp"
 
@@ -44,11 +45,6 @@ namespace conformance {
 using bytes = std::vector<std::byte>;
 
 inline hccl::deadline soon() { return hccl::deadline::after(patience); }
-
-/// Throws unless `condition` holds: what a rank finds wrong ends the case.
-inline void expect(bool condition, std::string_view what) {
-  if (!condition) throw std::runtime_error(std::string(what));
-}
 
 /// Runs f(transport) on a thread per rank and rethrows what failed first; the other ranks are aborted.
 template <class Harness, class F>
@@ -121,7 +117,7 @@ class Recorder final : public hccl::sink {
 
  private:
   void take(std::span<const std::byte> chunk) override {
-    conformance::expect(filled_ + chunk.size() <= bytes_.size(), "a sink was given more than it asked for");
+    require(filled_ + chunk.size() <= bytes_.size(), "a sink was given more than it asked for");
     if (!chunk.empty()) std::memcpy(bytes_.data() + filled_, chunk.data(), chunk.size());
     placed(chunk.size());
   }
@@ -145,7 +141,7 @@ void finish(Net& net, const Sinks& sinks) {
     return net.sending() || std::ranges::any_of(sinks, [](const auto& s) { return s.remaining() > 0; });
   };
   while (waits()) {
-    if (!net.progress(until)) expect(false, hccl::detail::concat("rank ", net.rank(), " waits in vain"));
+    if (!net.progress(until)) require(false, hccl::detail::concat("rank ", net.rank(), " waits in vain"));
   }
 }
 
@@ -156,8 +152,8 @@ void finish(Net& net) {
 
 inline void expect_message(const Recorder& in, int from, int to, std::size_t size, int number = 0) {
   const bytes expected = message(from, to, size, number);
-  expect(in.contents() == expected,
-         hccl::detail::concat("message ", number, " from rank ", from, " to rank ", to, " is wrong"));
+  require(in.contents() == expected,
+          hccl::detail::concat("message ", number, " from rank ", from, " to rank ", to, " is wrong"));
 }
 
 /// Returns the error that `f` throws.
@@ -372,7 +368,7 @@ void sends_and_receives_need_not_correspond(std::size_t unit) {
     finish(net, in);
     bytes come;
     for (const Recorder& r : in) come.insert(come.end(), r.contents().begin(), r.contents().end());
-    expect(come == message(peer, net.rank(), total(received)), "the bytes of several messages are wrong");
+    require(come == message(peer, net.rank(), total(received)), "the bytes of several messages are wrong");
   });
 }
 
@@ -435,8 +431,8 @@ void progress_ends_at_the_deadline() {
         const auto until = hccl::deadline::after(wait);
         while (net.progress(until)) {
         }
-        expect(watch.elapsed() >= wait, "progress gave up before the deadline");
-        expect(watch.elapsed() < promptly, "progress came back long after the deadline");
+        require(watch.elapsed() >= wait, "progress gave up before the deadline");
+        require(watch.elapsed() < promptly, "progress came back long after the deadline");
       }
       const Outgoing go(message(0, 1, 8));
       net.send(1, go.pieces());
@@ -476,9 +472,9 @@ void a_lost_rank_is_named(bool acquainted) {
       const Stopwatch watch;
       net.receive(2, in.emplace_back(8));
       const auto failure = failure_of([&] { finish(net, in); });
-      expect(failure.kind() == hccl::errc::peer_lost, "a lost rank is not an error peer_lost");
-      expect(failure.failed_rank() == 2, "the error does not name the lost rank");
-      expect(watch.elapsed() < promptly, "a lost rank is noticed late");
+      require(failure.kind() == hccl::errc::peer_lost, "a lost rank is not an error peer_lost");
+      require(failure.failed_rank() == 2, "the error does not name the lost rank");
+      require(watch.elapsed() < promptly, "a lost rank is noticed late");
     } else {
       for (int i = 0; i < 50; ++i) greet(net, 4 - net.rank());  // ranks 1 and 3
     }
@@ -495,8 +491,8 @@ void a_rank_that_leaves_is_missed_by_its_sender() {
       net.send(1, out.pieces());
       finish(net);
     });
-    expect(failure.kind() == hccl::errc::peer_lost, "a lost receiver is not an error peer_lost");
-    expect(failure.failed_rank() == 1, "the error does not name the lost receiver");
+    require(failure.kind() == hccl::errc::peer_lost, "a lost receiver is not an error peer_lost");
+    require(failure.failed_rank() == 1, "the error does not name the lost receiver");
   });
 }
 
@@ -522,11 +518,11 @@ void abort_wakes_all_who_wait() {
     };
     const Stopwatch watch;
     const auto failure = failure_of(wait);
-    expect(watch.elapsed() < promptly, "an abort is noticed late");
+    require(watch.elapsed() < promptly, "an abort is noticed late");
     const bool is_own = net.rank() == 0 && failure.kind() == hccl::errc::aborted;
-    expect(is_own || failure.kind() == hccl::errc::timeout, "an abort is told as something else");
-    expect(std::string(failure.what()).find("rank 2 is late") != std::string::npos,
-           hccl::detail::concat("the reason of an abort is not told: ", failure.what()));
+    require(is_own || failure.kind() == hccl::errc::timeout, "an abort is told as something else");
+    require(std::string(failure.what()).find("rank 2 is late") != std::string::npos,
+            hccl::detail::concat("the reason of an abort is not told: ", failure.what()));
     failure_of(wait);  // from now on
   });
 }
@@ -544,7 +540,7 @@ void a_sink_may_throw() {
       Refuser in;
       net.receive(1, in);
       const auto failure = failure_of([&] { finish(net, std::span(&in, 1)); });
-      expect(failure.kind() == hccl::errc::mismatch, "what a sink throws does not pass through progress");
+      require(failure.kind() == hccl::errc::mismatch, "what a sink throws does not pass through progress");
       net.abort(failure);
     } else {
       const Outgoing out(message(1, 0, 8));
@@ -597,9 +593,9 @@ void a_transport_may_be_moved() {
 template <class Harness>
 void one_rank_is_alone() {
   run<Harness>(1, [](auto& net) {
-    expect(net.rank() == 0 && net.size() == 1, "one rank has another number or size");
-    expect(!net.sending(), "one rank is sending");
-    expect(!net.progress(hccl::deadline::after(1ms)), "one rank makes progress");
+    require(net.rank() == 0 && net.size() == 1, "one rank has another number or size");
+    require(!net.sending(), "one rank is sending");
+    require(!net.progress(hccl::deadline::after(1ms)), "one rank makes progress");
   });
 }
 
@@ -619,8 +615,8 @@ void nothing_is_allocated_in_the_steady_state() {
         if (i >= 40) allocations += allocations_of_this_thread() - before;
         expect_message(in, from, net.rank(), size);
       }
-      expect(allocations == 0,
-             hccl::detail::concat(allocations, " allocations for messages of ", size, " bytes"));
+      require(allocations == 0,
+              hccl::detail::concat(allocations, " allocations for messages of ", size, " bytes"));
     }
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "collective/errors.hpp"
+#include "require.hpp"
 #include "test.hpp"
 
 #include <hccl/collectives.hpp>
@@ -24,9 +25,7 @@ std::vector<int> letter(int from, int to, int tag, std::size_t size) {
   return data;
 }
 
-void require(bool holds, const char* what) {
-  if (!holds) throw std::logic_error(what);
-}
+using hccl_test::require;
 
 }  // namespace
 

@@ -19,16 +19,14 @@ using hccl::Direct;
 /// Checks all that Direct offers.
 template <class T>
 void check_all(int ranks, const std::set<std::size_t>& counts) {
-  hccl_test::for_each_count<T, hccl::LocalTransport>(
-      ranks, counts, [](int n, auto&& f) { hccl::run_local(n, f); },
-      [](auto& checks, auto&, std::size_t count, int root) {
-        checks.template check_allreduce<Direct>(count);
-        checks.template check_reduce<Direct>(count, root);
-        checks.template check_reduce_scatter<Direct>(count);
-        checks.template check_broadcast<Direct>(count, root);
-        checks.template check_allgather<Direct>(count);
-        checks.template check_alltoall<Direct>(count);
-      });
+  hccl_test::on_threads<T>(ranks, counts, [](auto& checks, std::size_t count, int root, std::size_t) {
+    checks.template check_allreduce<Direct>(count);
+    checks.template check_reduce<Direct>(count, root);
+    checks.template check_reduce_scatter<Direct>(count);
+    checks.template check_broadcast<Direct>(count, root);
+    checks.template check_allgather<Direct>(count);
+    checks.template check_alltoall<Direct>(count);
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "collective/errors.hpp"
+#include "require.hpp"
 #include "test.hpp"
 
 #include <hccl/algorithm/ring.hpp>
@@ -47,9 +48,7 @@ void on_four(F&& f) {
   for (const Outcome& o : outcomes_of(4, f)) CHECK(o.text().empty());
 }
 
-void require(bool condition, std::string_view what) {
-  if (!condition) throw std::runtime_error(std::string(what));
-}
+using hccl_test::require;
 
 }  // namespace
 

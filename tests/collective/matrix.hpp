@@ -127,27 +127,33 @@ inline constexpr std::size_t large_count = 65537;
 /// The tag of tests of all combinations, which take minutes. Part of them runs under another name by default.
 #define HCCLPP_TEST_IN_FULL "[.full]"
 
-/// Calls `f(checks, count, root)` on each of `ranks` ranks, for all counts, each time with the next root.
-/// `run(n, f)` calls f(comm) on n ranks.
+/// Calls `f(checks, count, root, gap)` on each of `ranks` ranks, for all counts, each time with the next root; the gap
+/// differs from rank to rank. `run(n, f)` calls f(comm) on n ranks.
 template <class T, class Net, class Run, class F>
 void for_each_count(int ranks, const std::set<std::size_t>& counts, Run&& run, F&& f) {
   const Reference<T> world(ranks, static_cast<std::size_t>(ranks) * *counts.rbegin());
   run(ranks, [&](hccl::communicator<Net>& comm) {
     comm.set_timeout(std::chrono::seconds(60));
     CollectiveChecks<T, Net> checks(comm, world);
+    const auto gap = static_cast<std::size_t>(1 + comm.rank() % 3);
     int root = 0;
-    for (const std::size_t count : counts) f(checks, comm, count, root++ % ranks);
+    for (const std::size_t count : counts) f(checks, count, root++ % ranks, gap);
   });
+}
+
+/// The same on threads.
+template <class T, class F>
+void on_threads(int ranks, const std::set<std::size_t>& counts, F&& f) {
+  for_each_count<T, hccl::LocalTransport>(
+      ranks, counts, [](int n, auto&& rank) { hccl::run_local(n, rank); }, f);
 }
 
 /// Checks the collectives that reduce, by every algorithm, on threads.
 template <class T>
 void check_local_reductions(int ranks, const std::set<std::size_t>& counts) {
-  for_each_count<T, hccl::LocalTransport>(
-      ranks, counts, [](int n, auto&& f) { hccl::run_local(n, f); },
-      [&](auto& checks, auto&, std::size_t count, int root) {
-        check_reductions<all_algorithms>(checks, ranks, count, root);
-      });
+  on_threads<T>(ranks, counts, [&](auto& checks, std::size_t count, int root, std::size_t) {
+    check_reductions<all_algorithms>(checks, ranks, count, root);
+  });
 }
 
 /// The numbers of ranks of the matrix.

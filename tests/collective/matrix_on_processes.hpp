@@ -20,8 +20,8 @@ void on_processes(const std::vector<int>& numbers_of_ranks, const std::set<std::
   for (const int ranks : numbers_of_ranks) {
     for_each_count<T, Net>(
         ranks, counts, [](int n, auto&& rank) { hccl::run_processes<Net>(n, rank); },
-        [&](auto& checks, auto& comm, std::size_t count, int root) {
-          f(checks, ranks, count, root, static_cast<std::size_t>(1 + comm.rank() % 3));
+        [&](auto& checks, std::size_t count, int root, std::size_t gap) {
+          f(checks, ranks, count, root, gap);
         });
   }
 }

@@ -14,12 +14,9 @@ namespace {
 /// Checks gather, scatter and all-to-all on threads.
 template <class T>
 void check_all(int ranks, const std::set<std::size_t>& counts) {
-  hccl_test::for_each_count<T, hccl::LocalTransport>(
-      ranks, counts, [](int n, auto&& f) { hccl::run_local(n, f); },
-      [&](auto& checks, auto& comm, std::size_t count, int root) {
-        const auto gap = static_cast<std::size_t>(1 + comm.rank() % 3);
-        hccl_test::check_personal<hccl_test::all_algorithms>(checks, ranks, count, root, gap);
-      });
+  hccl_test::on_threads<T>(ranks, counts, [&](auto& checks, std::size_t count, int root, std::size_t gap) {
+    hccl_test::check_personal<hccl_test::all_algorithms>(checks, ranks, count, root, gap);
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "collective/errors.hpp"
+#include "require.hpp"
 #include "test.hpp"
 #include "timing.hpp"
 
@@ -35,9 +36,7 @@ void run_patiently(int ranks, auto f) {
   });
 }
 
-void require(bool holds, const char* what) {
-  if (!holds) throw error(errc::mismatch, what);
-}
+using hccl_test::require;
 
 }  // namespace
 

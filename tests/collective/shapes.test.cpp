@@ -98,7 +98,7 @@ TEST_CASE("case A34: fewer elements than ranks and pieces") {
                                Pipelined<BinomialTree, 16>, Pipelined<RecursiveDoubling, 4>>;
   STATIC_REQUIRE(Offers<Pipelined<Ring, 8>, AllReduce>);
   STATIC_REQUIRE(Offers<Pipelined<Mesh, 3>, ReduceScatter>);
-  for (const int ranks : {1, 2, 3, 4, 5, 7, 8}) {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
     CHECK_NOTHROW(with_checks(ranks, static_cast<std::size_t>(ranks * ranks), [&](auto& checks) {
       for (int count = 1; count <= ranks; ++count) {
         const auto size = static_cast<std::size_t>(count);

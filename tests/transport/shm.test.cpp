@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "collective/errors.hpp"
+#include "require.hpp"
 #include "test.hpp"
 #include "timing.hpp"
+#include "transport/connected.hpp"
 
 #include <hccl/bootstrap/run_processes.hpp>
 #include <hccl/collectives.hpp>
@@ -17,11 +20,8 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -30,22 +30,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-void expect(bool condition, std::string_view what) {
-  if (!condition) throw std::runtime_error(std::string(what));
-}
-
-hccl::error failure_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const hccl::error& e) {
-    return e;
-  }
-  throw std::runtime_error("nothing was thrown");
-}
-
-bool says(const hccl::error& e, std::string_view part) {
-  return std::string_view(e.what()).find(part) != std::string_view::npos;
-}
+using hccl_test::outcome_of, hccl_test::Outcome, hccl_test::require;
 
 hccl::ShmTransport alone(const std::string& address) {
   return {hccl::ShmTransport::listener(), 0, 1, {address}};
@@ -59,7 +44,7 @@ TEST_CASE("ranks of several numbers share memory") {
       for (const std::size_t count : {1u, 10'000u, 300'000u}) {
         std::vector<int> data(count, comm.rank());
         hccl::allreduce(comm, data);
-        expect(data == std::vector(count, comm.size() * (comm.size() - 1) / 2), "a wrong sum");
+        require(data == std::vector(count, comm.size() * (comm.size() - 1) / 2), "a wrong sum");
       }
     }));
   }
@@ -73,10 +58,10 @@ TEST_CASE("ranks that share memory are told when one is killed") {
                         hccl::barrier(comm);
                         if (comm.rank() == 1) ::raise(SIGKILL);
                         const hccl_test::Stopwatch watch;
-                        const auto failure = failure_of([&] { hccl::barrier(comm); });
-                        expect(failure.kind() == hccl::errc::peer_lost, "a killed rank is not peer_lost");
-                        expect(failure.failed_rank() == 1, "another rank is named");
-                        expect(watch.elapsed() < hccl_test::promptly, "a killed rank is noticed late");
+                        const Outcome failure = outcome_of([&] { hccl::barrier(comm); });
+                        require(failure.is(hccl::errc::peer_lost), "a killed rank is not peer_lost");
+                        require(failure.error->failed_rank() == 1, "another rank is named");
+                        require(watch.elapsed() < hccl_test::promptly, "a killed rank is noticed late");
                         std::this_thread::sleep_for(100ms);
                       }),
                   hccl::error);
@@ -107,7 +92,7 @@ TEST_CASE("case D12: waiting for shared memory costs no processor time") {
     const std::clock_t before = std::clock();
     hccl::barrier(comm);
     const auto spent = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
-    expect(spent < 0.2, "waiting a second costs more than 0.2 seconds of processor time");
+    require(spent < 0.2, "waiting a second costs more than 0.2 seconds of processor time");
   }));
 }
 
@@ -115,19 +100,19 @@ TEST_CASE("ShmTransport refuses ranks of other hosts") {
   const hccl::ShmTransport::listener own;
   auto other = own.address();
   other[0] = other[0] == 'x' ? 'y' : 'x';
-  const auto failure = failure_of([&] {
+  const Outcome failure = outcome_of([&] {
     const std::vector<std::string> addresses{own.address(), other};
     hccl::ShmTransport(hccl::ShmTransport::listener(), 0, 2, addresses);
   });
-  CHECK(failure.kind() == hccl::errc::unsupported);
-  CHECK(failure.failed_rank() == 1);
-  CHECK(says(failure, "rank 1"));
+  CHECK(failure.is(hccl::errc::unsupported));
+  CHECK((failure.error && failure.error->failed_rank() == 1));
+  CHECK(failure.says("rank 1"));
 }
 
 TEST_CASE("an address that is none is refused") {
-  const auto failure = failure_of([] { alone("127.0.0.1:80"); });
-  CHECK(failure.kind() == hccl::errc::invalid_argument);
-  CHECK(says(failure, "127.0.0.1:80"));
+  const Outcome failure = outcome_of([] { alone("127.0.0.1:80"); });
+  CHECK(failure.is(hccl::errc::invalid_argument));
+  CHECK(failure.says("127.0.0.1:80"));
 }
 
 TEST_CASE("case D8: too little shared memory is an error that tells how much is needed and allowed") {
@@ -136,10 +121,9 @@ TEST_CASE("case D8: too little shared memory is an error that tells how much is 
     const rlimit few{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &few);
     const hccl::ShmTransport::listener own;
-    const auto failure = failure_of([&] { alone(own.address()); });
-    ::_exit(failure.kind() == hccl::errc::out_of_memory && says(failure, "needs") && says(failure, "is 4096")
-                ? 0
-                : 1);
+    const Outcome failure = outcome_of([&] { alone(own.address()); });
+    ::_exit(failure.is(hccl::errc::out_of_memory) && failure.says("needs") && failure.says("is 4096") ? 0
+                                                                                                      : 1);
   }
   int status = -1;
   ::waitpid(child, &status, 0);
@@ -155,13 +139,10 @@ TEST_CASE("200 worlds of shared memory leave no descriptor and no mapping behind
     return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
   };
   const auto cycle = [] {
-    std::vector<hccl::ShmTransport::listener> own(2);
-    const std::vector<std::string> addresses{own[0].address(), own[1].address()};
     std::vector<std::jthread> ranks;
-    for (int rank = 0; rank < 2; ++rank) {
-      ranks.emplace_back([&, rank] {
-        hccl::communicator comm(
-            hccl::ShmTransport(std::move(own[static_cast<std::size_t>(rank)]), rank, 2, addresses));
+    for (auto& net : hccl_test::Connected<hccl::ShmTransport>::make(2)) {
+      ranks.emplace_back([net = std::move(net)]() mutable {
+        hccl::communicator comm(std::move(net));
         hccl::barrier(comm);
       });
     }
