@@ -62,6 +62,8 @@ set(HCCLPP_CORE_HEADERS
   hccl/core/float16.hpp
   hccl/core/link_model.hpp
   hccl/core/partition.hpp
+  hccl/core/detail/copy_bytes.hpp
+  hccl/core/detail/cores.hpp
   hccl/core/detail/function_ref.hpp
   hccl/core/detail/joined_name.hpp
   hccl/core/detail/small_float.hpp
@@ -73,11 +75,16 @@ set(HCCLPP_CORE_HEADERS
   hccl/engine/point_to_point.hpp
   hccl/engine/run.hpp
   hccl/engine/scratch.hpp
+  hccl/engine/stream_copy.hpp
+  hccl/memory/shared_allocator.hpp
+  hccl/memory/detail/memory_file.hpp
+  hccl/memory/detail/shared_blocks.hpp
   hccl/reduction/accumulate_in.hpp
   hccl/reduction/apply.hpp
   hccl/reduction/arithmetic.hpp
   hccl/reduction/average.hpp
   hccl/reduction/bitwise.hpp
+  hccl/reduction/checked.hpp
   hccl/reduction/concept.hpp
   hccl/reduction/logical.hpp
   hccl/reduction/min_loc.hpp
@@ -105,13 +112,16 @@ set(HCCLPP_CORE_HEADERS
   hccl/schedule/detail/proof.hpp
   hccl/schedule/detail/sequence.hpp
   hccl/transport/concept.hpp
+  hccl/transport/hybrid.hpp
   hccl/transport/local.hpp
   hccl/transport/shm.hpp
   hccl/transport/detail/board.hpp
   hccl/transport/detail/check_addresses.hpp
+  hccl/transport/detail/foreign_blocks.hpp
+  hccl/transport/detail/lane_member.hpp
   hccl/transport/detail/lane_traffic.hpp
   hccl/transport/detail/local_world.hpp
-  hccl/transport/detail/memory_file.hpp
+  hccl/transport/detail/raised_flag.hpp
   hccl/transport/detail/shm_lane.hpp
   hccl/transport/detail/shm_world.hpp
   hccl/transport/detail/wait.hpp
@@ -136,6 +146,7 @@ set(HCCLPP_TCP_HEADERS
   hccl/bootstrap/detail/store_protocol.hpp
   hccl/bootstrap/detail/store_session.hpp
   hccl/bootstrap/detail/stream.hpp
+  hccl/transport/host.hpp
   hccl/transport/tcp.hpp
   hccl/transport/detail/tcp_address.hpp
   hccl/transport/detail/tcp_asio.hpp

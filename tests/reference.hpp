@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -112,7 +113,7 @@ struct Reference {
 };
 
 /// A buffer between guards. Buffer and guards are filled with a canary.
-template <class T>
+template <class T, class Allocator = std::allocator<std::byte>>
 class Guarded {
  public:
   explicit Guarded(std::size_t count = 0) { reset(count); }
@@ -150,7 +151,7 @@ class Guarded {
   static constexpr std::ptrdiff_t guard = 64;
   static constexpr std::byte canary{0xa5};
 
-  std::vector<std::byte> bytes_;
+  std::vector<std::byte, Allocator> bytes_;
   std::size_t count_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs all tests. Usage: tests/run.sh [dev|release|asan-ubsan|tsan]
+# Builds and runs all tests. Usage: tests/run.sh [dev|release|asan-ubsan|tsan|tsan-all]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/packages.sh

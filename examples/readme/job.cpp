@@ -2,13 +2,13 @@
 
 #include <hccl/bootstrap/connect.hpp>
 #include <hccl/collectives.hpp>
-#include <hccl/transport/tcp.hpp>
+#include <hccl/transport/host.hpp>
 
 #include <cstdio>
 
 int main() {
   try {
-    auto comm = hccl::connect<hccl::TcpTransport>();  // rank, size and meeting point from the launcher
+    auto comm = hccl::connect<hccl::HostTransport>();  // rank, size and meeting point from the launcher
     double data[] = {1.5 * comm.rank()};
     hccl::allreduce<double, hccl::Max, hccl::Ring>(comm, data);
     std::printf("rank %d of %d: %g\n", comm.rank(), comm.size(), data[0]);

@@ -10,7 +10,7 @@
 #include <hccl/bootstrap/launch.hpp>
 #include <hccl/bootstrap/run_processes.hpp>
 #include <hccl/collectives.hpp>
-#include <hccl/transport/tcp.hpp>
+#include <hccl/transport/host.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -59,8 +59,10 @@ void run(const Options& options) {
   const auto rank = [&](auto& comm) { run_rank(comm, options, training, test); };
 
   if (hccl::launched()) {
-    auto comm = hccl::connect<hccl::TcpTransport>();
+    auto comm = hccl::connect<hccl::HostTransport>();
     rank(comm);
+  } else if (options.transport == "shm") {
+    hccl::run_processes<hccl::HostTransport>(options.ranks, rank, {.timeout = std::chrono::hours(24)});
   } else if (options.transport == "tcp") {
     hccl::run_processes<hccl::TcpTransport>(options.ranks, rank, {.timeout = std::chrono::hours(24)});
   } else {
@@ -76,8 +78,9 @@ int main(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   app.add_option("--ranks", options.ranks, "ranks to start, when no launcher has")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--transport", options.transport, "local: ranks are threads; tcp: ranks are processes")
-      ->check(CLI::IsMember({"local", "tcp"}));
+  app.add_option("--transport", options.transport,
+                 "local: ranks are threads; shm, tcp: ranks are processes, connected by shared memory or TCP")
+      ->check(CLI::IsMember({"local", "shm", "tcp"}));
   app.add_option("--algorithm", options.settings.algorithm,
                  "of the allreduce, as in auto, ring, mesh, recursive_halving_doubling");
   app.add_option("--epochs", options.settings.epochs, "times to go through all images");

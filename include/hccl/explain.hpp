@@ -53,6 +53,7 @@ struct explanation {
 template <class Algo = Auto, Transport Net, Collective C>
 explanation explain(communicator<Net>& comm, const C& c, std::size_t bytes, bool commutes = true) {
   static_assert(check_algorithm<Algo, C>());
+  static_assert(detail::check_reach<Algo, Net>());
   explanation result{.collective = C::name,
                      .bytes = detail::known_bytes<C>(bytes),
                      .chosen = {},
@@ -75,15 +76,15 @@ explanation explain(communicator<Net>& comm, const C& c, std::size_t bytes, bool
     if constexpr (std::same_as<Algo, Auto>) {
       std::string passed;
       const auto pass = [&](const tuning_rule& rule) {
-        passed += detail::concat("; ", rule.origin, " is passed over, since ", rule.algorithm,
-                                 " does not offer this call");
+        passed += detail::concat("; the ", rule.algorithm, " of ", rule.origin,
+                                 " is passed over, since it cannot do this call");
       };
       const detail::decision<C> d = state.choices.template choose<C>(s, pass);
       const schedule_view schedule = d.chosen->view(c, s.ranks);
       result.chosen = {schedule.algorithm(), seconds(schedule)};
       result.by = d.by;
       if constexpr (detail::RunsDirectly<Net, C>) {
-        if (d.by == decided_by::price) result.chosen = directly();
+        if (d.by == decided_by::price && state.net.shares_addresses()) result.chosen = directly();
       }
       result.why = detail::concat(d.rule ? d.rule->origin : "the lowest price", passed);
     } else {
@@ -102,7 +103,9 @@ explanation explain(communicator<Net>& comm, const C& c, std::size_t bytes, bool
         result.candidates.push_back(
             {detail::offers<C>[i].algorithm, prices[i].seconds(static_cast<double>(s.bytes))});
     }
-    if constexpr (detail::RunsDirectly<Net, C>) result.candidates.push_back(directly());
+    if constexpr (detail::RunsDirectly<Net, C>) {
+      if (state.net.shares_addresses()) result.candidates.push_back(directly());
+    }
     std::ranges::stable_sort(result.candidates, {}, &explanation::candidate::seconds);
   };
   detail::operate<Net>(comm, "explain", inquire, [](auto&) {});

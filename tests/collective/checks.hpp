@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -94,8 +95,8 @@ struct CountMatrix {
 };
 
 /// The checks of one rank. Each throws, with a sentence, when a result is wrong, a send buffer has changed, or a byte
-/// has been written that is nobody's.
-template <class T, class Net>
+/// has been written that is nobody's. Buffers are memory of the Allocator.
+template <class T, class Net, class Allocator = std::allocator<std::byte>>
 class CollectiveChecks {
  public:
   using Op = operation_of<T>;
@@ -225,6 +226,8 @@ class CollectiveChecks {
   }
 
  private:
+  using Buffer = Guarded<T, Allocator>;
+
   /// Elements, and where in a buffer they stand.
   struct Piece {
     std::size_t offset;
@@ -295,7 +298,7 @@ class CollectiveChecks {
   void check(const Exchange& e, hccl::detail::function_ref<void(std::span<const T>, std::span<T>)> run) {
     mode_ = "apart";
     put(in_, e.in.size, e.in.pieces);
-    const Guarded<T> sent = in_;
+    const Buffer sent = in_;
     out_.reset(e.out.size);
     put(wanted_, e.out.size, e.out.pieces);
     run(in_.span(), out_.span());
@@ -311,7 +314,7 @@ class CollectiveChecks {
     expect("the buffer", out_, wanted_);
   }
 
-  static void put(Guarded<T>& buffer, std::size_t size, const Pieces& pieces, std::size_t at = 0) {
+  static void put(Buffer& buffer, std::size_t size, const Pieces& pieces, std::size_t at = 0) {
     buffer.reset(size);
     for (const Piece& p : pieces) buffer.put(at + p.offset, p.contents);
   }
@@ -320,7 +323,7 @@ class CollectiveChecks {
     what_ = what, algorithm_ = algorithm, count_ = count, root_ = root;
   }
 
-  void expect(std::string_view buffer, const Guarded<T>& actual, const Guarded<T>& wanted) const {
+  void expect(std::string_view buffer, const Buffer& actual, const Buffer& wanted) const {
     const std::string where = actual.difference(wanted);
     if (where.empty()) return;
     throw std::runtime_error(hccl::detail::concat(what_, ' ', mode_, ", ", algorithm_, ", ", count_,
@@ -330,7 +333,7 @@ class CollectiveChecks {
 
   hccl::communicator<Net>& comm_;
   const Reference<T>& world_;
-  Guarded<T> in_, out_, wanted_;
+  Buffer in_, out_, wanted_;
   std::string_view what_, algorithm_, mode_;
   std::size_t count_ = 0;
   int root_ = 0;

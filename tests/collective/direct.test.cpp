@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "collective/errors.hpp"
 #include "collective/matrix.hpp"
 #include "test.hpp"
+#include "timing.hpp"
 
 #include <hccl/collectives.hpp>
 
@@ -16,34 +18,24 @@ namespace {
 
 using hccl::Direct;
 
-/// Checks all that Direct offers.
-template <class T>
-void check_all(int ranks, const std::set<std::size_t>& counts) {
-  hccl_test::on_threads<T>(ranks, counts, [](auto& checks, std::size_t count, int root, std::size_t) {
-    checks.template check_allreduce<Direct>(count);
-    checks.template check_reduce<Direct>(count, root);
-    checks.template check_reduce_scatter<Direct>(count);
-    checks.template check_broadcast<Direct>(count, root);
-    checks.template check_allgather<Direct>(count);
-    checks.template check_alltoall<Direct>(count);
-  });
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("what Direct does is right", "", HCCLPP_TEST_ELEMENTS) {
   for (const int ranks : hccl_test::rank_counts) {
     auto counts = hccl_test::counts_for(ranks);
-    for (const std::size_t size : {960u, 968u, 976u})
-      counts.insert(size / sizeof(TestType));  // about what a note holds
+    for (const std::size_t less : {0u, 1u, 2u})
+      counts.insert(hccl_test::most_noted<hccl::LocalTransport> / sizeof(TestType) + 1 - less);
     counts.insert(9001);
-    CHECK_NOTHROW(check_all<TestType>(ranks, counts));
+    CHECK_NOTHROW(hccl_test::on_threads<TestType>(ranks, counts,
+                                                  [](auto& checks, std::size_t count, int root, std::size_t) {
+                                                    hccl_test::check_direct(checks, count, root);
+                                                  }));
   }
 }
 
 TEST_CASE("Direct reduces in rank order") {
   hccl::run_local(5, [](auto& comm) {
-    for (const std::size_t count : {std::size_t{3}, std::size_t{5000}}) {
+    for (const std::size_t count : {std::size_t{3}, std::size_t{50'000}}) {
       std::vector<float> data(count, static_cast<float>(comm.rank()) * 1e8f + 1.0f), one(count), two(count);
       hccl::allreduce<float, hccl::Sum, Direct>(comm, data, one);
       hccl::allreduce<float, hccl::Sum, Direct>(comm, data, two);
@@ -58,7 +50,7 @@ TEST_CASE("Direct reduces in rank order") {
 }
 
 TEST_CASE("Direct finds out who called something else") {
-  for (const std::size_t count : {std::size_t{4}, std::size_t{4000}}) {
+  for (const std::size_t count : {4u, 40'000u}) {
     try {
       hccl::run_local(3, [&](auto& comm) {
         std::vector<int> data(comm.rank() == 2 ? count + 1 : count);
@@ -95,7 +87,7 @@ TEMPLATE_TEST_CASE("one rank that runs a schedule where the others are direct is
 TEST_CASE("Direct and schedules take turns") {
   CHECK_NOTHROW(hccl::run_local(5, [](auto& comm) {
     comm.set_timeout(hccl_test::patience);
-    for (std::size_t count = 1; count < 2000; count += 17) {
+    for (std::size_t count = 1; count < 8000; count += 67) {
       std::vector<int> data(count, 1);
       hccl::allreduce<int, hccl::Sum, Direct>(comm, data);
       hccl::allreduce<int, hccl::Sum, hccl::Ring>(comm, data);
@@ -124,6 +116,29 @@ TEST_CASE("Direct tells which rank does not come") {
   });
 }
 
+TEST_CASE("Direct stops in the middle when another rank gives up") {
+  struct Large {
+    int values[256];
+  };
+  struct Add {
+    bool is_slow;
+    Large operator()(Large a, const Large& b) const {
+      if (is_slow) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      a.values[0] += b.values[0];
+      return a;
+    }
+  };
+  const hccl_test::Stopwatch watch;
+  const auto outcomes = hccl_test::outcomes_of(2, [](hccl_test::Comm& comm) {
+    comm.set_timeout(std::chrono::milliseconds(100));
+    std::vector<Large> data(2000);
+    hccl::allreduce<Large, Add, Direct>(comm, data, Add{comm.rank() == 1});
+  });
+  CHECK(outcomes[0].is(hccl::errc::timeout));
+  CHECK(outcomes[1].is(hccl::errc::timeout));
+  CHECK(watch.elapsed() < hccl_test::promptly);
+}
+
 TEST_CASE("Direct lets nobody go whose memory is in use when a reduction throws") {
   struct Thrower {
     int operator()(int a, int b) const {
@@ -133,7 +148,7 @@ TEST_CASE("Direct lets nobody go whose memory is in use when a reduction throws"
   };
   try {
     hccl::run_local(4, [](auto& comm) {
-      std::vector<int> data(4000, comm.rank());
+      std::vector<int> data(40'000, comm.rank());
       hccl::allreduce<int, Thrower, Direct>(comm, data);
     });
     FAIL("no error");

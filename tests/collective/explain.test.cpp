@@ -10,6 +10,7 @@
 #include <hccl/collective/broadcast.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/explain.hpp>
+#include <hccl/reduction/average.hpp>
 #include <hccl/schedule/topology.hpp>
 
 #include <cstddef>
@@ -52,6 +53,15 @@ using hccl_test::require;
 
 }  // namespace
 
+TEST_CASE("rules go by the bytes of the buffer, also where wider elements travel") {
+  on_four([](Comm& comm) {
+    comm.set_tuning({{.algorithm = "ring", .end_bytes = 1000}});
+    std::vector<signed char> data(500);
+    comm.rank() == 0 ? hccl::allreduce<signed char, hccl::Average, hccl::Ring>(comm, data)
+                     : hccl::allreduce(comm, data, hccl::Average{});
+  });
+}
+
 TEST_CASE("explain names what the price chooses, and all candidates") {
   on_four([](Comm& comm) {
     const hccl::explanation e = hccl::explain(comm, AllReduce{}, 40);
@@ -77,12 +87,12 @@ TEST_CASE("explain takes the call, a rule and HCCL_ALGO into account, in this or
     const auto by_environment = hccl::explain(comm, AllReduce{}, 40);
     require(by_environment.chosen.algorithm == "ring" && by_environment.by == decided_by::environment,
             "variable");
-    require(by_environment.why.starts_with("HCCL_ALGO; HCCL_ALGO is passed over, since mesh inside ring"),
+    require(by_environment.why.starts_with("HCCL_ALGO; the mesh inside ring of HCCL_ALGO is passed over"),
             "why");
     comm.set_tuning({{.algorithm = "pairwise"}, {.algorithm = "nhr", .collective = "allreduce"}});
     const auto by_rule = hccl::explain(comm, AllReduce{}, 40);
     require(by_rule.chosen.algorithm == "nhr" && by_rule.by == decided_by::rule &&
-                by_rule.why == "rule 2; rule 1 is passed over, since pairwise does not offer this call",
+                by_rule.why == "rule 2; the pairwise of rule 1 is passed over, since it cannot do this call",
             "rule");
     require(hccl::explain(comm, hccl::AllGather{}, 40).chosen.algorithm == "ring", "another collective");
     require(hccl::explain(comm, AllReduce{}, 40, false).by == decided_by::price, "rank order is kept");
@@ -100,8 +110,9 @@ TEST_CASE("What does not offer the collective falls back to the price, and expla
   on_four([](Comm& comm) {
     const auto e = hccl::explain(comm, AllReduce{}, 40);
     require(e.by == decided_by::price, "the price decides");
-    require(e.why == "the lowest price; HCCL_ALGO is passed over, since pairwise does not offer this call",
-            e.why);
+    require(
+        e.why == "the lowest price; the pairwise of HCCL_ALGO is passed over, since it cannot do this call",
+        e.why);
     require(hccl::explain(comm, hccl::AllToAllV{}, 1 << 20).chosen.algorithm == "pairwise", "alltoallv");
     require(hccl::explain(comm, hccl::AllToAllV{}, 1 << 20).bytes == 0, "bytes of alltoallv");
     add_up(comm);

@@ -187,6 +187,23 @@ TEST_CASE("a timeout names the rank that is late and what was called, and that r
   }
 }
 
+TEST_CASE("a timeout does not name a rank whose message was not asked for yet") {
+  std::latch given_up(4);
+  const auto outcomes = outcomes_of(5, [&](Comm& comm) {
+    std::vector<int> data(8);
+    if (comm.rank() == 1) return given_up.wait();
+    comm.set_timeout(a_moment);
+    const Outcome late = outcome_of([&] { hccl::allreduce<int, hccl::Sum, hccl::Mesh>(comm, data); });
+    given_up.count_down();
+    throw hccl::error(late.error.value());
+  });
+  for (const std::size_t rank : {0u, 2u, 3u, 4u}) {
+    INFO(outcomes[rank].text());
+    CHECK(outcomes[rank].is(errc::timeout));
+    CHECK(!outcomes[rank].says("rank 1, "));
+  }
+}
+
 TEST_CASE("a timeout names the rank that does not take what was sent") {
   std::latch given_up(1);
   const auto outcomes = outcomes_of(2, [&](Comm& comm) {
@@ -282,6 +299,16 @@ TEST_CASE("abort from another thread wakes every rank") {
     CHECK(o.is(errc::aborted));
   }
   CHECK(watch.elapsed() < promptly);
+}
+
+TEST_CASE("after abort a rank that needs no other fails too") {
+  hccl::run_local(1, [](Comm& comm) {
+    std::vector<int> data(8);
+    hccl::allreduce(comm, data);
+    comm.abort();
+    CHECK(outcome_of([&] { hccl::allreduce(comm, data); }).is(errc::aborted));
+    CHECK(outcome_of([&] { hccl::send(comm, data, 0); }).is(errc::aborted));
+  });
 }
 
 TEST_CASE("memory may be freed as soon as a collective has failed") {

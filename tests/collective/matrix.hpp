@@ -14,6 +14,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -129,12 +130,12 @@ inline constexpr std::size_t large_count = 65537;
 
 /// Calls `f(checks, count, root, gap)` on each of `ranks` ranks, for all counts, each time with the next root; the gap
 /// differs from rank to rank. `run(n, f)` calls f(comm) on n ranks.
-template <class T, class Net, class Run, class F>
+template <class T, class Net, class Allocator = std::allocator<std::byte>, class Run, class F>
 void for_each_count(int ranks, const std::set<std::size_t>& counts, Run&& run, F&& f) {
   const Reference<T> world(ranks, static_cast<std::size_t>(ranks) * *counts.rbegin());
   run(ranks, [&](hccl::communicator<Net>& comm) {
     comm.set_timeout(std::chrono::seconds(60));
-    CollectiveChecks<T, Net> checks(comm, world);
+    CollectiveChecks<T, Net, Allocator> checks(comm, world);
     const auto gap = static_cast<std::size_t>(1 + comm.rank() % 3);
     int root = 0;
     for (const std::size_t count : counts) f(checks, count, root++ % ranks, gap);
@@ -155,6 +156,22 @@ void check_local_reductions(int ranks, const std::set<std::size_t>& counts) {
     check_reductions<all_algorithms>(checks, ranks, count, root);
   });
 }
+
+/// Checks all that `Direct` offers.
+template <class T, class Net, class Allocator>
+void check_direct(CollectiveChecks<T, Net, Allocator>& checks, std::size_t count, int root) {
+  using hccl::Direct;
+  checks.template check_allreduce<Direct>(count);
+  checks.template check_reduce<Direct>(count, root);
+  checks.template check_reduce_scatter<Direct>(count);
+  checks.template check_broadcast<Direct>(count, root);
+  checks.template check_allgather<Direct>(count);
+  checks.template check_alltoall<Direct>(count);
+}
+
+/// The bytes of a buffer that fits just into the note of a rank, for which `Direct` goes another way.
+template <class Net>
+inline constexpr std::size_t most_noted = Net::note_bytes - sizeof(hccl::detail::message_header);
 
 /// The numbers of ranks of the matrix.
 inline const std::vector<int> rank_counts =

@@ -8,6 +8,7 @@
 #include <hccl/bootstrap/run_processes.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -15,10 +16,10 @@
 namespace hccl_test {
 
 /// Calls `f(checks, n, count, root, gap)` for each number n of ranks and each count, on n processes.
-template <class Net, class T, class F>
+template <class Net, class T, class Allocator = std::allocator<std::byte>, class F>
 void on_processes(const std::vector<int>& numbers_of_ranks, const std::set<std::size_t>& counts, F&& f) {
   for (const int ranks : numbers_of_ranks) {
-    for_each_count<T, Net>(
+    for_each_count<T, Net, Allocator>(
         ranks, counts, [](int n, auto&& rank) { hccl::run_processes<Net>(n, rank); },
         [&](auto& checks, std::size_t count, int root, std::size_t gap) {
           f(checks, ranks, count, root, gap);

@@ -3,8 +3,10 @@
 #include "collective/matrix_on_processes.hpp"
 #include "test.hpp"
 
+#include <hccl/memory/shared_allocator.hpp>
 #include <hccl/transport/shm.hpp>
 
+#include <cstddef>
 #include <vector>
 
 namespace {
@@ -21,4 +23,15 @@ TEMPLATE_TEST_CASE("every reduction by every algorithm is right on processes tha
 
 TEST_CASE("every move by every algorithm is right on processes that share memory") {
   CHECK_NOTHROW(hccl_test::check_moves_on_processes<Net, hccl_test::Matrix>(rank_counts));
+}
+
+TEMPLATE_TEST_CASE("what Direct does is right on processes with shared buffers", "", float,
+                   hccl_test::Matrix) {
+  const auto limit = hccl_test::most_noted<Net> / sizeof(TestType);
+  hccl_test::on_processes<Net, TestType, hccl::SharedAllocator<std::byte>>(
+      rank_counts, {0, 1, 5, 1000, limit, limit + 1, hccl_test::large_count},
+      [](auto& checks, int, std::size_t count, int root, std::size_t) {
+        hccl_test::check_direct(checks, count, root);
+      });
+  SUCCEED();
 }

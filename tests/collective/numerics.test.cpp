@@ -224,6 +224,34 @@ TEST_CASE("case A16: int8 sums wrap, saturate or are averaged, as asked") {
   SUCCEED();
 }
 
+TEST_CASE(
+    "case A16: a checked sum that does not fit is an error with the index, on every rank that gets it") {
+  for (const int ranks : {1, 2, 5}) {
+    std::atomic<int> told = 0;
+    const auto each_index = [&]<class A>() {
+      run_local(ranks, [&](Comm& comm) {
+        std::vector<std::int8_t> data(300, std::int8_t{1});
+        allreduce<std::int8_t, checked<Sum>, A>(comm, data);
+        require(std::ranges::all_of(data, [&](int x) { return x == ranks; }), "wrong sum");
+        data.assign(300, std::int8_t{0});
+        data[257] = comm.rank() == 0 ? 100 : 120;
+        try {
+          allreduce<std::int8_t, checked<Sum>, A>(comm, data);
+          require(comm.size() == 1, "no error");
+        } catch (const std::exception& e) {
+          require(
+              std::string_view(e.what()).find("output[257]: the sum does not fit") != std::string_view::npos,
+              e.what());
+          ++told;
+        }
+      });
+    };
+    hccl_test::for_each_algorithm(each_index);
+    CHECK(told % ranks == 0);
+    CHECK((told > 0) == (ranks > 1));
+  }
+}
+
 TEST_CASE("case A17: bool Sum is or, Product is and, and only 0 and 1 come out") {
   for (int ranks = 2; ranks <= 5; ++ranks) {
     run_local(ranks, [&](Comm& comm) {

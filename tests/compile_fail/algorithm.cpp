@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "../../examples/readme/socket_transport.hpp"
+
 #include <hccl/collectives.hpp>
-#include <hccl/transport/shm.hpp>
 
 #include <vector>
 
@@ -12,7 +13,7 @@ struct First {
 };
 
 void call(hccl::communicator<hccl::LocalTransport>& comm,
-          [[maybe_unused]] hccl::communicator<hccl::ShmTransport>& apart, std::vector<float>& in,
+          [[maybe_unused]] hccl::communicator<SocketTransport>& apart, std::vector<float>& in,
           std::vector<float>& out, [[maybe_unused]] const hccl::shares& counts) {
 #if defined(CONTROL)
   hccl::allreduce<float, First, hccl::Mesh>(comm, in, out);

@@ -24,5 +24,8 @@ void call(hccl::communicator<hccl::LocalTransport>& comm, std::vector<float>& da
 #elif defined(CASE_input_of_other_type)  // expect: hccl: the buffer holds elements of another type than the collective was called for
   const std::vector<double> input(data.size());
   hccl::allreduce(comm, input, data);
+#elif defined(CASE_counts_of_another_type)  // expect: hccl: the counts of shares are a list of std::size_t, side by side
+  const std::vector<int> counts(2);
+  hccl::allgatherv(comm, data, data, counts);
 #endif
 }

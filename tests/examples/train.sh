@@ -32,6 +32,7 @@ trains() {
 }
 
 trains "$train" --ranks 3 --transport local
+trains "$train" --ranks 3 --transport shm
 trains "$train" --ranks 3 --transport tcp
 trains "$hcclrun" -n 3 "$train"
 if command -v mpirun >/dev/null; then

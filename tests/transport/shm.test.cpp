@@ -8,19 +8,29 @@
 
 #include <hccl/bootstrap/run_processes.hpp>
 #include <hccl/collectives.hpp>
+#include <hccl/memory/shared_allocator.hpp>
 #include <hccl/transport/shm.hpp>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -128,6 +138,109 @@ TEST_CASE("case D8: too little shared memory is an error that tells how much is 
   int status = -1;
   ::waitpid(child, &status, 0);
   CHECK(status == 0);
+}
+
+TEST_CASE("case D10: shared memory needs no leave to read the memory of another process") {
+  const auto child = ::fork();
+  if (child == 0) {
+    // process_vm_readv and process_vm_writev fail with EPERM, as in many containers.
+    sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter{std::size(steps), steps};
+    const bool is_filtered = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                             ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0 &&
+                             ::syscall(SYS_process_vm_readv, ::getpid(), nullptr, 0, nullptr, 0, 0) == -1 &&
+                             errno == EPERM;
+    const Outcome failure = outcome_of([] {
+      hccl::run_processes<hccl::ShmTransport>(3, [](auto& comm) {
+        std::vector<int> data(100'000, comm.rank());
+        hccl::allreduce(comm, data);
+        require(data == std::vector(100'000, 3), "a wrong sum");
+      });
+    });
+    ::_exit(is_filtered && !failure.error ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
+
+TEST_CASE("whoever is killed, and whenever, the others hear of it and nothing is left") {
+  const auto count = [](const char* folder) {
+    return std::distance(std::filesystem::directory_iterator(folder), {});
+  };
+  std::mt19937 random(7);
+  constexpr int ranks = 3;
+  hccl::shared_vector<std::atomic<std::int64_t>> killed_at(1);
+  const auto files = count("/dev/shm"), descriptors = count("/proc/self/fd");
+  const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
+  for (int attempt = 0; attempt < (hccl_test::under_sanitizer ? 10 : 50); ++attempt) {
+    const int victim = static_cast<int>(random() % (ranks + 1));  // or all of them
+    const auto moment = std::chrono::microseconds(random() % 20'000);
+    killed_at[0] = 0;
+    const Outcome outcome = outcome_of([&] {
+      hccl::run_processes<hccl::ShmTransport>(ranks, [&](auto& comm) {
+        comm.set_timeout(hccl_test::patience);
+        std::jthread killer;
+        if (comm.rank() == victim || victim == ranks) {
+          killer = std::jthread([&] {
+            std::this_thread::sleep_for(moment);
+            killed_at[0] = now();
+            ::raise(SIGKILL);
+          });
+        }
+        hccl::shared_vector<int> shared(100'000);
+        std::vector<int> own(100'000);
+        const Outcome failure = outcome_of([&] {
+          for (;;) {
+            hccl::allreduce(comm, own);
+            hccl::allreduce(comm, shared);
+          }
+        });
+        if (victim == ranks) std::this_thread::sleep_for(1s);  // its turn comes
+        const std::chrono::nanoseconds since(now() - killed_at[0]);
+        require(failure.is(hccl::errc::peer_lost), failure.text());
+        require(failure.error->failed_rank() == victim, "another rank is named");
+        require(since < hccl_test::promptly, "the loss was noticed late");
+        std::this_thread::sleep_for(100ms);  // the first failure that is told is that of the victim
+      });
+    });
+    INFO(outcome.text());
+    CHECK(outcome.is(hccl::errc::peer_lost));
+    CHECK((outcome.error && (victim == ranks || outcome.error->failed_rank() == victim)));
+  }
+  CHECK_NOTHROW(hccl::run_processes<hccl::ShmTransport>(ranks, [](auto& comm) { hccl::barrier(comm); }));
+  CHECK(count("/dev/shm") == files);
+  CHECK(count("/proc/self/fd") == descriptors);
+}
+
+TEST_CASE("after two calls of a shape there are no page faults") {
+  CHECK_NOTHROW(hccl::run_processes<hccl::ShmTransport>(3, [](auto& comm) {
+    const auto faults = [] {
+      rusage used{};
+      ::getrusage(RUSAGE_SELF, &used);
+      return used.ru_minflt + used.ru_majflt;
+    };
+    const auto check = [&](auto&& data, auto&& call) {
+      call(data), call(data);
+      const auto before = faults();
+      for (int i = 0; i < 30; ++i) call(data);
+      require(hccl_test::under_sanitizer || faults() == before, "a page fault");
+    };
+    for (const std::size_t count : {100u, 3'000u, 30'000u, 1'000'000u}) {
+      const auto reduce = [&](auto& data) { hccl::allreduce(comm, data); };
+      check(std::vector<int>(count), reduce);
+      check(hccl::shared_vector<int>(count), reduce);
+      check(std::vector<int>(count),
+            [&](auto& data) { hccl::allreduce<int, hccl::Sum, hccl::Ring>(comm, data); });
+      check(std::vector<int>(count), [&](auto& data) { hccl::allreduce(comm, data, hccl::Average{}); });
+    }
+  }));
 }
 
 TEST_CASE("200 worlds of shared memory leave no descriptor and no mapping behind") {

@@ -91,7 +91,7 @@ void batch_send_recv(communicator<Net>& comm, std::span<const message> messages)
     parcels.clear();
     for (const message& m : messages) {
       arguments.is_rank(m.parcel_.is_sent ? "destination" : "source", m.parcel_.peer);
-      arguments.not_null("data", m.parcel_.data);
+      arguments.not_null("data", m.parcel_.data, m.parcel_.head.element_bytes);
       parcels.push_back(m.parcel_);
     }
     detail::check_parcels(arguments, parcels, detail::access::of(comm).lists[0]);

@@ -44,6 +44,18 @@ inline std::uint32_t digest(const topology& hosts) {
   return sum;
 }
 
+/// Where elements are kept that travel in place of the user's: where the other ranks reach them, if the transport says
+/// what memory that is.
+template <class Net>
+struct memory_of {
+  using type = private_memory;
+};
+template <class Net>
+  requires requires { typename Net::allocator; }
+struct memory_of<Net> {
+  using type = typename Net::allocator;
+};
+
 /// What a communicator owns.
 template <Transport Net>
 struct communicator_state {
@@ -54,11 +66,12 @@ struct communicator_state {
   std::chrono::nanoseconds timeout = std::chrono::minutes(30);
   std::uint32_t sequence = 0;
   std::string failure;
+  std::atomic<bool> aborted = false;  // here, by the user
   std::atomic<bool> busy = false;
   std::string_view operation;  // that runs
   detail::engine engine;
   detail::direct_engine direct;
-  scratch accumulators;
+  scratch_memory<typename memory_of<Net>::type> accumulators;
   mailbox mail;
   std::vector<parcel> parcels;  // of one batch
   topology hosts;
@@ -121,6 +134,7 @@ class communicator {
   /// Ends what this communicator does on all ranks: waiters here and on the peers throw `aborted`. From any
   /// thread.
   void abort(const error& why = error(errc::aborted, "abort was called")) noexcept {
+    state_->aborted.store(true, std::memory_order_release);
     state_->net.abort(why);
     state_->tagged_net.abort(why);
   }
@@ -163,6 +177,8 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
     throw error(errc::aborted, concat("rank ", comm.rank(), ": ", name,
                                       ": the communicator failed before: ", state.failure));
   }
+  if (state.aborted.load(std::memory_order_acquire))
+    throw error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": the communicator was aborted"));
   check(arguments(name, comm.rank(), comm.size()));
   state.operation = name;
   const auto fail = [&](const error& why) {

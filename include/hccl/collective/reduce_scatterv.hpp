@@ -20,7 +20,7 @@ namespace hccl::inline v0 {
 /// Combines the inputs of all ranks element by element; rank r gets share r of the result.
 ///
 /// As `reduce_scatter`, but shares have the sizes and positions that `parts` says. in: room for all shares; out: as
-/// many elements as share `rank`. The counts are the same on all ranks. Apart, or `out` is share `rank` of `in` (in
+/// many elements as share `rank`. No two shares overlap. The counts are the same on all ranks. Apart, or `out` is share `rank` of `in` (in
 /// place).
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
@@ -32,7 +32,7 @@ void reduce_scatterv(communicator<Net>& comm, In&& in, Out&& out, const shares& 
   const auto check = [&](const detail::arguments& arguments) {
     arguments.not_null("input", input);
     arguments.not_null("output", output);
-    const extent own = detail::check_shares(comm, arguments, parts, input.size(), detail::is_read);
+    const extent own = detail::check_shares(comm, arguments, parts, input.size(), detail::is_written);
     arguments.count("output", output.size(), own.count);
     arguments.in_place_or_apart(input, output, -static_cast<std::ptrdiff_t>(own.offset));
   };

@@ -28,6 +28,15 @@ class shares {
     requires(!std::same_as<std::remove_cvref_t<Counts>, shares>)
   shares(const Counts& counts) : counts_(std::ranges::data(counts), std::ranges::size(counts)) {}  // NOLINT
 
+  /// Any other list of numbers is refused, in a sentence.
+  template <std::ranges::range Counts>
+    requires(!detail::SizeList<Counts> && !std::same_as<std::remove_cvref_t<Counts>, shares> &&
+             std::integral<std::ranges::range_value_t<Counts>>)
+  shares(const Counts&) {  // NOLINT
+    static_assert(detail::SizeList<Counts>,
+                  "hccl: the counts of shares are a list of std::size_t, side by side");
+  }
+
   template <detail::SizeList Counts, detail::SizeList Offsets>
   shares(const Counts& counts, const Offsets& offsets)
       : counts_(std::ranges::data(counts), std::ranges::size(counts)),

@@ -3,6 +3,7 @@
 
 // The receiving end of a step: bytes are copied or reduced into their blocks as they arrive.
 
+#include <hccl/core/detail/copy_bytes.hpp>
 #include <hccl/engine/call.hpp>
 #include <hccl/engine/combiner.hpp>
 #include <hccl/schedule/step.hpp>
@@ -55,7 +56,7 @@ class block_sink final : public sink {
       const target t = targets_.front();
       const std::size_t size = std::min(chunk.size(), t.bytes - filled_);
       if (step_.what == action::receive) {
-        if (t.to + filled_ != chunk.data()) std::memcpy(t.to + filled_, chunk.data(), size);
+        if (t.to + filled_ != chunk.data()) copy_bytes(t.to + filled_, chunk.data(), size);
         placed(size);
       } else {
         reduce(t, chunk.first(size));

@@ -4,6 +4,7 @@
 // Messages between two ranks, matched by tag.
 
 #include <hccl/core/deadline.hpp>
+#include <hccl/core/detail/copy_bytes.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/transport/concept.hpp>
 
@@ -11,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <span>
 #include <string_view>
@@ -30,7 +30,7 @@ class memory_sink final : public sink {
 
  private:
   void take(std::span<const std::byte> chunk) override {
-    std::memcpy(rest_.data(), chunk.data(), chunk.size());
+    copy_bytes(rest_.data(), chunk.data(), chunk.size());
     rest_ = rest_.subspan(chunk.size());
   }
   void placed(std::size_t size) override { rest_ = rest_.subspan(size); }

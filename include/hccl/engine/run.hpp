@@ -163,10 +163,10 @@ class engine {
     for (const outgoing& o : sends_) {
       if (o.what.peer != plan_.self) net.send(o.what.peer, message(o));
     }
-    std::size_t begun = 0;
+    begun_ = 0;
     while (true) {
-      while (begun < sinks_.size() && may_begin(begun)) begin(net, sinks_[begun++]);
-      if (begun == sinks_.size() && all_arrived() && !net.sending()) return;
+      while (begun_ < sinks_.size() && may_begin(begun_)) begin(net, sinks_[begun_++]);
+      if (begun_ == sinks_.size() && all_arrived() && !net.sending()) return;
       if (!net.progress(until)) throw timed_out(round);
     }
   }
@@ -205,7 +205,7 @@ class engine {
   error timed_out(int round) const {
     late_ranks late;
     const bool complete = all_arrived();
-    for (const block_sink& s : sinks_) {
+    for (const block_sink& s : std::span(sinks_).first(begun_)) {  // the others wait for one of them
       if (s.remaining() > 0) late.add(s.what().peer);
     }
     for (const outgoing& o : sends_) {
@@ -220,13 +220,14 @@ class engine {
   }
 
   plan plan_;
-  scratch scratch_;
+  scratch_memory<> scratch_;
   std::vector<outgoing> sends_;
   std::vector<incoming> arrivals_;
   std::vector<message_header> headers_;
   std::vector<std::span<const std::byte>> pieces_;
   std::vector<target> targets_;
   std::vector<block_sink> sinks_;
+  std::size_t begun_ = 0;                // of them
   std::vector<std::byte> cut_elements_;  // one a sink
 };
 

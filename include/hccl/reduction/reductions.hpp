@@ -8,6 +8,7 @@
 #include <hccl/reduction/arithmetic.hpp>
 #include <hccl/reduction/average.hpp>
 #include <hccl/reduction/bitwise.hpp>
+#include <hccl/reduction/checked.hpp>
 #include <hccl/reduction/concept.hpp>
 #include <hccl/reduction/logical.hpp>
 #include <hccl/reduction/min_loc.hpp>

@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -125,18 +126,26 @@ concept Transport = std::movable<T> && RankAware<T> && ByteSender<T> && ByteRece
 /// `post(note)` publishes a note of at most `note_bytes` bytes, which is copied. Every rank posts, and waits for the posts
 /// of all, before it posts again. `await_posts(d)` waits until all ranks have posted as many notes as this one; false once
 /// `d` has passed; it throws as `progress`, and `mismatch` where a rank sends instead. Then `note(rank)` is the note of a rank, until the post after the next one,
-/// and `has_posted(rank)` tells, also before, whether it is there. `reach(rank, p)` is the address here of what rank
-/// `rank` has at `p`. While an object that `visit()` returns lives, this rank may read and write what others have told
-/// it; no rank comes out of `abort` before. `visit()` throws once the world was aborted.
+/// and `has_posted(rank)` tells, also before, whether it is there.
+///
+/// `shares_addresses()` tells whether all that holds for this object; the same on all ranks.
+///
+/// `locate(memory)` is what others have to be told so that they find memory of this rank, which they can reach unless it
+/// is nothing; `reach(rank, there)` is the address here of what another rank has located. While an object that `visit()` returns
+/// lives, this rank may read and write what others have told it; no rank comes out of `abort` before. `visit()` throws
+/// once the world was aborted.
 template <class T>
 concept SharedAddressTransport =
-    Transport<T> && requires(T& t, const T& c, int rank, pieces note, deadline d, std::byte* p) {
+    Transport<T> && requires(T& t, const T& c, int rank, pieces note, deadline d,
+                             std::span<const std::byte> memory, typename T::location there) {
       { T::note_bytes } -> std::convertible_to<std::size_t>;
+      { c.shares_addresses() } -> std::same_as<bool>;
       t.post(note);
       { t.await_posts(d) } -> std::same_as<bool>;
       { c.has_posted(rank) } -> std::same_as<bool>;
       { c.note(rank) } -> std::same_as<std::span<const std::byte>>;
-      { c.reach(rank, p) } -> std::same_as<std::byte*>;
+      { t.locate(memory) } -> std::same_as<std::optional<typename T::location>>;
+      { t.reach(rank, there) } -> std::same_as<std::byte*>;
       t.visit();
     };
 

@@ -3,19 +3,22 @@
 
 // ShmTransport: ranks as processes of one host, through memory that they share. Linux.
 
-#include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/core/link_model.hpp>
+#include <hccl/memory/detail/memory_file.hpp>
+#include <hccl/memory/detail/shared_blocks.hpp>
+#include <hccl/memory/shared_allocator.hpp>
 #include <hccl/transport/concept.hpp>
 #include <hccl/transport/detail/check_addresses.hpp>
-#include <hccl/transport/detail/lane_traffic.hpp>
-#include <hccl/transport/detail/memory_file.hpp>
+#include <hccl/transport/detail/foreign_blocks.hpp>
+#include <hccl/transport/detail/lane_member.hpp>
 #include <hccl/transport/detail/shm_world.hpp>
-#include <hccl/transport/detail/wait.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,11 +30,11 @@ namespace hccl::inline v0 {
 ///
 /// A small message travels inside its lane, a larger one through two cells that stay in the cache, and is reduced or
 /// copied straight out of them. The memory is an anonymous file that nothing outlives; it is reserved when a channel is
-/// made: 1 MiB a rank, more beyond 32 ranks. Waits spin while every rank has a core of its own, else yield, then sleep.
+/// made: 1.2 MiB a rank, more beyond 32 ranks. Waits spin while every rank has a core of its own, else yield, then sleep.
 ///
 /// `progress` throws `peer_lost` when a rank that is waited for has left, or within a second of its end, even by
 /// SIGKILL. Channels may be used from different threads. In a process forked from the owner the destructor does nothing.
-class ShmTransport {
+class ShmTransport : public detail::lane_member<detail::shm_member> {
  public:
   static constexpr std::string_view name = "shm";
   static constexpr link_model link{
@@ -52,68 +55,54 @@ class ShmTransport {
   };
 
   /// Makes the transport of rank `rank` of `size`. `addresses` are those of all listeners, by rank. Throws `unsupported`
-  /// if a rank is on another host, `out_of_memory` with what is needed and what there is, `peer_lost`.
+  /// if a rank is on another host, `out_of_memory` with what is needed and what there is, `peer_lost`. `names` are the
+  /// numbers by which errors call the ranks, where these are part of a larger world.
   ShmTransport(listener own, int rank, int size, const std::vector<std::string>& addresses,
-               const std::string& = {})
-      : ShmTransport(make_world(std::move(own), rank, size, addresses), 0) {}
+               const std::string& = {}, std::vector<int> names = {})
+      : ShmTransport(make_world(std::move(own), rank, size, addresses, std::move(names)), 0) {}
 
-  int rank() const { return channel_->world()->rank(); }
-  int size() const { return channel_->world()->size(); }
-
-  void send(int peer, pieces message) { traffic_.send(peer, message); }
-  bool sending() const { return traffic_.sending(); }
-  void receive(int peer, sink& in) { traffic_.receive(peer, in); }
-
-  bool progress(deadline until) {
-    auto bell = channel_->bell(rank());
-    const auto move = [&] {
-      channel_->world()->check();
-      return traffic_.move();
-    };
-    return detail::wait_until(until, size(), bell, move, [&] { find_lost_peer(); });
+  /// Tells whether the processes of two listeners can share memory.
+  static bool share_host(const std::string& one, const std::string& other) {
+    return detail::shm_address::read(one).host == detail::shm_address::read(other).host;
   }
 
-  void abort(const error& why) noexcept { channel_->world()->abort(why); }
-  ShmTransport channel(int id) { return ShmTransport(channel_->world(), id); }
+  ShmTransport channel(int id) { return ShmTransport(member().world(), id); }
+
+  using allocator = SharedAllocator<std::byte>;  ///< that all ranks reach
+  using location = detail::shared_place;
+  std::optional<location> locate(std::span<const std::byte> memory) const {
+    return detail::shared_blocks::of_process().find(memory);
+  }
+  std::byte* reach(int peer, const location& there) {
+    return peer == rank() ? there.address : foreign_.reach(*member().world(), peer, there);
+  }
+
+  /// Returns when no peer works in memory of this rank any more.
+  void abort(const error& why) noexcept {
+    member().world()->abort(why);
+    member().wait_for_visitors();
+  }
 
  private:
   ShmTransport(std::shared_ptr<detail::shm_world> world, int id)
-      : channel_(std::make_unique<detail::shm_channel>(std::move(world), id)),
-        traffic_(*channel_, rank(), size()) {}
+      : lane_member(std::make_unique<detail::shm_member>(std::move(world), id)) {}
 
   static std::shared_ptr<detail::shm_world> make_world(listener own, int rank, int size,
-                                                       const std::vector<std::string>& addresses) {
+                                                       const std::vector<std::string>& addresses,
+                                                       std::vector<int> names) {
     detail::check_addresses(rank, size, addresses);
+    if (names.empty()) {
+      names.resize(addresses.size());
+      std::iota(names.begin(), names.end(), 0);
+    }
     std::vector<detail::shm_address> found;
     for (const auto& address : addresses) found.push_back(detail::shm_address::read(address));
-    return std::make_shared<detail::shm_world>(std::move(own.file_), rank, found);
+    return std::make_shared<detail::shm_world>(std::move(own.file_), rank, found, std::move(names));
   }
 
-  void find_lost_peer() {
-    const auto now = deadline::clock::now();
-    const bool look_at_processes = now >= next_look_;
-    if (look_at_processes) next_look_ = now + detail::shm_bell::nap;
-    const auto is_gone = [&](int peer) {
-      return channel_->has_left(peer) || (look_at_processes && channel_->world()->has_ended(peer));
-    };
-    traffic_.for_each_sender([&](int peer) {
-      if (is_gone(peer) && channel_->between(peer, rank()).empty()) lose(peer);
-    });
-    traffic_.for_each_receiver([&](int peer) {
-      if (is_gone(peer)) lose(peer);
-    });
-  }
-
-  [[noreturn]] void lose(int peer) {
-    channel_->world()->check();  // an abort is why it has left
-    throw error(errc::peer_lost, detail::concat("rank ", rank(), ": rank ", peer, " has left"), peer);
-  }
-
-  std::unique_ptr<detail::shm_channel> channel_;
-  detail::lane_traffic<detail::shm_channel> traffic_;
-  deadline::clock::time_point next_look_{};
+  detail::foreign_blocks foreign_;
 };
 
-static_assert(check_transport<ShmTransport>());
+static_assert(SharedAddressTransport<ShmTransport>);
 
 }  // namespace hccl::inline v0

@@ -46,7 +46,8 @@ consteval bool check_buffer() {
   static_assert(std::is_same_v<T, buffer_element<R>>,
                 "hccl: the buffer holds elements of another type than the collective was called for");
   static_assert(Element<T>, "hccl: the element must be trivially copyable, and neither const nor a pointer");
-  static_assert(alignof(T) <= scratch::alignment, "hccl: the element must be aligned to at most 4096 bytes");
+  static_assert(alignof(T) <= private_memory::alignment,
+                "hccl: the element must be aligned to at most 4096 bytes");
   return true;
 }
 
@@ -90,9 +91,9 @@ class arguments {
   }
 
   template <class T>
-  void not_null(std::string_view argument, std::span<T> buffer) const {
+  void not_null(std::string_view argument, std::span<T> buffer, std::size_t element_size = 1) const {
     if (buffer.data() != nullptr || buffer.empty()) return;
-    fail(argument, concat(" is null, expected ", buffer.size(), " elements"));
+    fail(argument, concat(" is null, expected ", buffer.size() / element_size, " elements"));
   }
 
   /// Two buffers are apart, or `in` begins exactly at element `offset` of `out`: in place.

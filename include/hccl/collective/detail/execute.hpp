@@ -8,7 +8,9 @@
 #include <hccl/collective/communicator.hpp>
 #include <hccl/collective/detail/arguments.hpp>
 #include <hccl/collective/shares.hpp>
+#include <hccl/core/detail/copy_bytes.hpp>
 #include <hccl/core/element.hpp>
+#include <hccl/core/error.hpp>
 #include <hccl/engine/direct.hpp>
 #include <hccl/engine/run.hpp>
 #include <hccl/reduction/concept.hpp>
@@ -17,11 +19,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 namespace hccl::inline v0::detail {
@@ -69,7 +71,7 @@ template <class T, class State>
 std::span<const T> apart_from(State& state, std::span<const T> in, std::span<T> out) {
   if (in.data() != out.data() || in.empty()) return in;
   state.accumulators.reserve(in.size_bytes());
-  std::memcpy(state.accumulators.data(), in.data(), in.size_bytes());
+  copy_bytes(state.accumulators.data(), std::as_bytes(in).data(), in.size_bytes());
   return {reinterpret_cast<const T*>(state.accumulators.data()), in.size()};
 }
 
@@ -89,14 +91,22 @@ inline void copy_share(const operands& user, std::size_t element_bytes) {
   if (from.count == 0) return;
   const std::byte* const source = user.input.data + (from.offset - user.input.origin) * element_bytes;
   const std::byte* const target = user.output.data + (to.offset - user.output.origin) * element_bytes;
-  if (source != target) std::memcpy(const_cast<std::byte*>(target), source, from.count * element_bytes);
+  if (source != target) copy_bytes(const_cast<std::byte*>(target), source, from.count * element_bytes);
 }
 
-/// Runs C with algorithm A on bytes that hold elements as `what` says.
+inline error cannot_reach(const call& what, int rank) {
+  return error(errc::unsupported,
+               concat("rank ", rank, ": ", what.text(),
+                      ": Direct needs shares of equal size, and buffers that all ranks reach: those of "
+                      "SharedAllocator between processes"));
+}
+
+/// Runs C with algorithm A on elements that travel as `what` says; the user has `element_bytes` for each.
 template <class A, Collective C, class State>
-void execute(State& state, const C& c, call what, const operands& user, const combiner& combine,
-             bool commutes) {
+void execute(State& state, const C& c, call what, std::size_t element_bytes, const operands& user,
+             const combiner& combine, bool commutes) {
   using Net = decltype(state.net);
+  static_assert(check_reach<A, Net>());
   what.collective = state.operation;
   what.sequence = ++state.sequence;
   what.root = root_of(c);
@@ -107,9 +117,11 @@ void execute(State& state, const C& c, call what, const operands& user, const co
   const deadline until = deadline::after(state.timeout);
   const auto run_direct = [&] {
     if constexpr (RunsDirectly<Net, C>) {
+      if (!state.net.shares_addresses() || !user.has_equal_shares()) return false;
       what.algorithm = Direct::name;
-      state.direct.run(state.net, c, what, user, combine, until);
+      return state.direct.run(state.net, c, what, user, combine, until);
     }
+    return false;
   };
   const auto run_schedule = [&](const schedule_view& schedule) {
     what.algorithm = schedule.algorithm();
@@ -117,14 +129,11 @@ void execute(State& state, const C& c, call what, const operands& user, const co
   };
   const group ranks(state.net.size(), state.hosts);
   if constexpr (std::same_as<A, Direct>) {
-    static_assert(SharedAddressTransport<Net>,
-                  "hccl: Direct works in the memory of other ranks, which this transport does not reach");
-    run_direct();
+    if (!run_direct()) throw cannot_reach(what, state.net.rank());
   } else if constexpr (std::same_as<A, Auto>) {
-    const situation here{ranks, known_bytes<C>(user.scratch.size() * what.element_bytes), Net::link,
-                         commutes};
+    const situation here{ranks, known_bytes<C>(user.scratch.size() * element_bytes), Net::link, commutes};
     decision<C> decided = state.choices.template by_rules<C>(here, [](const tuning_rule&) {});
-    if (RunsDirectly<Net, C> && decided.chosen == nullptr && user.has_equal_shares()) return run_direct();
+    if (decided.chosen == nullptr && run_direct()) return;
     if (decided.chosen == nullptr) decided = state.choices.template by_price<C>(here);
     run_schedule(decided.chosen->view(c, ranks));
   } else {
@@ -151,7 +160,8 @@ void move_elements(State& state, const C& c, const transfer<T>& t) {
                   .element_bytes = sizeof(T),
                   .count = t.count,
                   .shape = t.shape ^ state.hosts_digest};
-  execute<A>(state, c, what, operands_of<C>(t, t.in.data(), t.out.data(), state.net.rank()), {}, true);
+  execute<A>(state, c, what, sizeof(T), operands_of<C>(t, t.in.data(), t.out.data(), state.net.rank()), {},
+             true);
 }
 
 /// Runs a collective that reduces.
@@ -171,7 +181,8 @@ void reduce_elements(State& state, const C& c, const transfer<T>& t, const Op& o
                   .shape = t.shape ^ state.hosts_digest};
   const combiner combine = combiner::of<Travelling>(op);
   if constexpr (!is_lifted<Op, T>) {
-    execute<A>(state, c, what, operands_of<C>(t, t.in.data(), t.out.data(), rank), combine, commutative<Op>);
+    execute<A>(state, c, what, sizeof(T), operands_of<C>(t, t.in.data(), t.out.data(), rank), combine,
+               commutative<Op>);
   } else {  // in place, in memory of the communicator
     state.accumulators.reserve(t.in.size() * sizeof(Travelling));
     auto* const prepared = reinterpret_cast<Travelling*>(state.accumulators.data());
@@ -180,8 +191,15 @@ void reduce_elements(State& state, const C& c, const transfer<T>& t, const Op& o
     Travelling* const result =
         prepared +
         (C::output == portion::share ? t.in_parts.share(static_cast<std::size_t>(rank)).offset : 0);
-    execute<A>(state, c, what, operands_of<C>(t, prepared, result, rank), combine, commutative<Op>);
-    for (std::size_t i = 0; i < t.out.size(); ++i) t.out[i] = finish<T>(op, result[i], ranks);
+    execute<A>(state, c, what, sizeof(T), operands_of<C>(t, prepared, result, rank), combine,
+               commutative<Op>);
+    std::size_t i = 0;
+    try {
+      for (; i < t.out.size(); ++i) t.out[i] = finish<T>(op, result[i], ranks);
+    } catch (const std::overflow_error& e) {
+      throw std::overflow_error(
+          concat("rank ", rank, ": ", state.operation, ": output[", i, "]: ", e.what()));
+    }
   }
 }
 

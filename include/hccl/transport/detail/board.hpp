@@ -3,6 +3,7 @@
 
 // The notes that a rank posts for all others.
 
+#include <hccl/core/detail/copy_bytes.hpp>
 #include <hccl/transport/concept.hpp>
 #include <hccl/transport/detail/lane_traffic.hpp>
 
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 namespace hccl::inline v0::detail {
@@ -22,13 +22,13 @@ namespace hccl::inline v0::detail {
 /// the number before that.
 class board {
  public:
-  static constexpr std::size_t capacity = 1016;
+  static constexpr std::size_t capacity = (std::size_t{64} << 10) + 240;
 
   void post(std::uint64_t number, pieces note) {
     slot& s = slots_[number % slots_.size()];
     std::byte* to = s.bytes.data();
     for (const auto piece : note) {
-      if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
+      copy_bytes(to, piece.data(), piece.size());
       to += piece.size();
     }
     s.number.store(number);
@@ -41,7 +41,7 @@ class board {
  private:
   struct alignas(cache_line) slot {
     std::atomic<std::uint64_t> number = 0;
-    std::array<std::byte, capacity> bytes;
+    alignas(16) std::array<std::byte, capacity> bytes;
   };
 
   std::array<slot, 2> slots_;

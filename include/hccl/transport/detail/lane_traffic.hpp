@@ -4,12 +4,12 @@
 // What one rank has under way in a channel of lanes. A lane is a queue of bytes from one rank to another, in memory
 // that both can reach.
 
+#include <hccl/core/detail/copy_bytes.hpp>
 #include <hccl/transport/concept.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace hccl::inline v0::detail {
@@ -31,7 +31,7 @@ class unsent {
     while (size > 0) {
       const auto piece = rest_.front().subspan(offset_);
       const std::size_t part = std::min(size, piece.size());
-      if (part > 0) std::memcpy(to, piece.data(), part);
+      copy_bytes(to, piece.data(), part);
       to += part;
       size -= part;
       offset_ += part;

@@ -9,6 +9,7 @@
 #include <hccl/transport/concept.hpp>
 #include <hccl/transport/detail/board.hpp>
 #include <hccl/transport/detail/lane_traffic.hpp>
+#include <hccl/transport/detail/raised_flag.hpp>
 
 #include <algorithm>
 #include <array>
@@ -26,21 +27,6 @@
 #include <vector>
 
 namespace hccl::inline v0::detail {
-
-/// Keeps a flag set while a rank is in the memory of others. Setting it is sequentially consistent, as is the word of an
-/// abort: either this rank, which looks for an abort next, sees it, or the one who aborts sees the flag.
-class raised_flag {
- public:
-  explicit raised_flag(std::atomic<bool>& flag) : flag_(&flag) { flag_->store(true); }
-  raised_flag(raised_flag&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
-  raised_flag& operator=(raised_flag&&) = delete;
-  ~raised_flag() {
-    if (flag_ != nullptr) flag_->store(false, std::memory_order_release);
-  }
-
- private:
-  std::atomic<bool>* flag_;
-};
 
 /// A queue of messages from one rank to another. One thread puts, one takes.
 ///
@@ -287,6 +273,35 @@ class local_world {
   std::vector<numbered> channels_;
   std::optional<error> reason_;
   int by_ = no_rank;
+};
+
+/// What one rank sees of a channel. It says goodbye at the end.
+class local_member {
+ public:
+  local_member(std::shared_ptr<local_world> world, int rank, int channel)
+      : world_(std::move(world)), channel_(world_->channel(channel)), rank_(rank) {}
+
+  local_member(const local_member&) = delete;
+  local_member& operator=(const local_member&) = delete;
+  ~local_member() { channel_->leave(rank_); }
+
+  const std::shared_ptr<local_world>& world() const { return world_; }
+  int rank() const { return rank_; }
+  int size() const { return world_->size(); }
+  int name(int rank) const { return rank; }
+  void check() const { world_->check(rank_); }
+
+  lane& between(int from, int to) const { return channel_->between(from, to); }
+  doorbell& bell(int rank) const { return channel_->bell(rank); }
+  board& board_of(int rank) const { return channel_->board_of(rank); }
+  std::atomic<bool>& is_visiting(int rank) const { return channel_->is_visiting(rank); }
+  bool has_gone(int rank) const { return channel_->has_left(rank); }
+  void wait_for_readers() const { channel_->wait_for_readers(rank_); }
+
+ private:
+  std::shared_ptr<local_world> world_;
+  std::shared_ptr<local_channel> channel_;
+  int rank_;
 };
 
 }  // namespace hccl::inline v0::detail

@@ -5,7 +5,9 @@
 
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
-#include <hccl/transport/detail/memory_file.hpp>
+#include <hccl/memory/detail/memory_file.hpp>
+#include <hccl/memory/detail/shared_blocks.hpp>
+#include <hccl/transport/detail/board.hpp>
 #include <hccl/transport/detail/shm_lane.hpp>
 
 #include <poll.h>
@@ -71,7 +73,15 @@ struct shm_head {
   std::array<char, 1024> reason;
 };
 
-/// Where things are in the file of a world: head and bells, then channel after channel, each of flags, lanes and cells.
+/// What a rank shows the others in a channel. Zeros are those of a new channel.
+struct shm_membership {
+  alignas(cache_line) std::atomic<bool> has_left;
+  alignas(cache_line) std::atomic<bool> is_visiting;
+  board notes;
+};
+
+/// Where things are in the file of a world: head and bells, then channel after channel, each of the membership of ranks,
+/// of lanes and of cells.
 class shm_layout {
  public:
   explicit shm_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {
@@ -82,7 +92,8 @@ class shm_layout {
   std::size_t head_bytes() const {
     return in_pages(sizeof(shm_head)) + in_pages(ranks_ * sizeof(shm_bell::memory));
   }
-  std::size_t channel_bytes() const { return flags_bytes() + lanes_bytes() + cells_bytes(); }
+  std::size_t channel_bytes() const { return members_bytes() + lanes_bytes() + cells_bytes(); }
+  std::size_t lanes_offset() const { return members_bytes(); }  // in a channel
   std::size_t channel_offset(int id) const {
     return head_bytes() + static_cast<std::size_t>(id) * channel_bytes();
   }
@@ -93,25 +104,26 @@ class shm_layout {
     return shm_bell(reinterpret_cast<shm_bell::memory*>(file + in_pages(sizeof(shm_head)))[rank]);
   }
 
-  /// Whether a rank has left a channel.
-  static std::atomic<std::uint32_t>& has_left(std::byte* channel, int rank) {
-    return reinterpret_cast<std::atomic<std::uint32_t>*>(channel)[rank];
+  static shm_membership& membership(std::byte* channel, int rank) {
+    return reinterpret_cast<shm_membership*>(channel)[rank];
   }
 
-  /// How many have.
+  /// How many ranks have left a channel.
   std::atomic<std::uint32_t>& leavers(std::byte* channel) const {
-    return has_left(channel, static_cast<int>(ranks_));
+    return *reinterpret_cast<std::atomic<std::uint32_t>*>(channel + ranks_ * sizeof(shm_membership));
   }
 
   shm_lane lane(std::byte* channel, int from, int to) const {
     const int others_before = to < from ? to : to - 1;
     const std::size_t index =
         static_cast<std::size_t>(from) * lanes_per_rank() + static_cast<std::size_t>(others_before);
-    std::byte* const lanes = channel + flags_bytes();
+    std::byte* const lanes = channel + members_bytes();
     std::byte* const cells = lanes + lanes_bytes();
     return {reinterpret_cast<shm_lane_memory*>(lanes) + index,
             cells + index * shm_lane_memory::cells * cell_bytes_, cell_bytes_};
   }
+
+  std::size_t lanes_bytes() const { return in_pages(ranks_ * lanes_per_rank() * sizeof(shm_lane_memory)); }
 
  private:
   static constexpr std::size_t page = 4096;
@@ -120,9 +132,10 @@ class shm_layout {
 
   static constexpr std::size_t in_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
-  std::size_t flags_bytes() const { return in_pages((ranks_ + 1) * sizeof(std::atomic<std::uint32_t>)); }
+  std::size_t members_bytes() const {
+    return in_pages(ranks_ * sizeof(shm_membership) + sizeof(std::atomic<std::uint32_t>));
+  }
   std::size_t lanes_per_rank() const { return ranks_ - 1; }
-  std::size_t lanes_bytes() const { return in_pages(ranks_ * lanes_per_rank() * sizeof(shm_lane_memory)); }
   std::size_t cells_bytes() const { return ranks_ * lanes_per_rank() * shm_lane_memory::cells * cell_bytes_; }
 
   std::size_t ranks_;
@@ -132,27 +145,33 @@ class shm_layout {
 /// One rank's view of a world: the shared file, the processes of all ranks, and the word of an abort.
 class shm_world {
  public:
-  /// `addresses` are those of all ranks; the file is that of rank 0. Throws `unsupported` if a rank is on another host,
+  /// `addresses` are those of all ranks; the file is that of rank 0. `names` are the numbers by which errors call the
+  /// ranks. Throws `unsupported` if a rank is on another host,
   /// `peer_lost` if one has gone, `out_of_memory`.
-  shm_world(memory_file own, int rank, const std::vector<shm_address>& addresses)
-      : rank_(rank), size_(static_cast<int>(addresses.size())), layout_(size_), file_(std::move(own)) {
+  shm_world(memory_file own, int rank, const std::vector<shm_address>& addresses, std::vector<int> names)
+      : rank_(rank),
+        size_(static_cast<int>(addresses.size())),
+        names_(std::move(names)),
+        layout_(size_),
+        file_(std::move(own)) {
     for (int peer = 0; peer < size_; ++peer) {
       const auto& address = addresses[static_cast<std::size_t>(peer)];
       if (address.host != addresses[static_cast<std::size_t>(rank)].host) {
         throw error(errc::unsupported,
-                    concat("rank ", rank, ": rank ", peer,
+                    concat("rank ", name(rank), ": rank ", name(peer),
                            " does not share memory and process numbers with this rank: it "
                            "runs on another host or in another container"),
-                    peer);
+                    name(peer));
       }
-      processes_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, address.process, 0)));
-      if (processes_.back().get() < 0 && errno != ESRCH)
+      processes_.push_back(
+          {address.process, descriptor(static_cast<int>(::syscall(SYS_pidfd_open, address.process, 0)))});
+      if (processes_.back().watch.get() < 0 && errno != ESRCH)
         throw error(errc::unsupported,
                     concat("cannot watch process ", address.process, ": ", std::strerror(errno)));
     }
     const auto& first = addresses.front();
     if (rank > 0) file_ = memory_file::open(first.process, first.fd, first.number);
-    head_ = file_.map(0, layout_.head_bytes());
+    head_ = file_.make(0, layout_.head_bytes());
     head().attached.fetch_add(1);
   }
 
@@ -169,6 +188,7 @@ class shm_world {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  int name(int rank) const { return names_[static_cast<std::size_t>(rank)]; }
   const shm_layout& layout() const { return layout_; }
   memory_file& file() { return file_; }
   shm_bell bell(int rank) const { return layout_.bell(head_.data(), rank); }
@@ -177,8 +197,13 @@ class shm_world {
   bool is_owner() const { return ::getpid() == owner_; }
 
   bool has_ended(int rank) const {
-    pollfd process{processes_[static_cast<std::size_t>(rank)].get(), POLLIN, 0};
+    pollfd process{processes_[static_cast<std::size_t>(rank)].watch.get(), POLLIN, 0};
     return process.fd < 0 || ::poll(&process, 1, 0) > 0;
+  }
+
+  /// Opens a file of a rank. Throws as `memory_file::open`.
+  memory_file open(int rank, const shared_place& there) const {
+    return memory_file::open(processes_[static_cast<std::size_t>(rank)].id, there.fd, there.file);
   }
 
   void ring_all() const {
@@ -192,8 +217,8 @@ class shm_world {
     if (h.abort.compare_exchange_strong(none, 1)) {
       const std::string text = reason(why);
       h.kind = static_cast<std::int32_t>(why.kind());
-      h.failed_rank = why.failed_rank() == no_rank ? rank_ : why.failed_rank();
-      h.by = rank_;
+      h.failed_rank = why.failed_rank() == no_rank ? name(rank_) : why.failed_rank();
+      h.by = name(rank_);
       const std::size_t size = text.copy(h.reason.data(), h.reason.size() - 1);
       h.reason[size] = '\0';
       h.abort.store(2);
@@ -206,10 +231,16 @@ class shm_world {
     const shm_head& h = head();
     if (h.abort.load() != 2) return;
     throw error(static_cast<errc>(h.kind),
-                concat("rank ", rank_, ": aborted by rank ", h.by, ": ", h.reason.data()), h.failed_rank);
+                concat("rank ", name(rank_), ": aborted by rank ", h.by, ": ", h.reason.data()),
+                h.failed_rank);
   }
 
  private:
+  struct watched {
+    pid_t id;
+    descriptor watch;
+  };
+
   shm_head& head() const { return shm_layout::head(head_.data()); }
 
   bool is_last_alive() const {
@@ -221,43 +252,76 @@ class shm_world {
 
   pid_t owner_ = ::getpid();
   int rank_, size_;
+  std::vector<int> names_;  // by rank
   shm_layout layout_;
   memory_file file_;
-  std::vector<descriptor> processes_;  // by rank
+  std::vector<watched> processes_;  // by rank
   mapping head_;
 };
 
-/// Lanes between all ranks, of one channel of a world, as one rank sees them.
-class shm_channel {
+/// What one rank sees of a channel of a world.
+class shm_member {
  public:
-  shm_channel(std::shared_ptr<shm_world> world, int id)
+  shm_member(std::shared_ptr<shm_world> world, int id)
       : world_(std::move(world)),
         offset_(world_->layout().channel_offset(id)),
-        memory_(world_->file().map(offset_, world_->layout().channel_bytes())) {}
+        memory_(world_->file().make(offset_, world_->layout().channel_bytes())),
+        has_ended_(static_cast<std::size_t>(size())) {
+    memory_.populate(world_->layout().lanes_offset(), world_->layout().lanes_bytes());
+  }
 
-  shm_channel(const shm_channel&) = delete;
-  shm_channel& operator=(const shm_channel&) = delete;
+  shm_member(const shm_member&) = delete;
+  shm_member& operator=(const shm_member&) = delete;
 
   /// Says goodbye; the last one gives the memory back.
-  ~shm_channel() {
+  ~shm_member() {
     if (!world_->is_owner()) return;
-    shm_layout::has_left(memory_.data(), world_->rank()).store(1);
+    of(rank()).has_left.store(true);
     const auto before = world_->layout().leavers(memory_.data()).fetch_add(1);
-    if (before + 1 == static_cast<std::uint32_t>(world_->size()))
+    if (before + 1 == static_cast<std::uint32_t>(size()))
       world_->file().discard(offset_, world_->layout().channel_bytes());
     world_->ring_all();
   }
 
   const std::shared_ptr<shm_world>& world() const { return world_; }
+  int rank() const { return world_->rank(); }
+  int size() const { return world_->size(); }
+  int name(int rank) const { return world_->name(rank); }
+  void check() const { world_->check(); }
+
   shm_lane between(int from, int to) const { return world_->layout().lane(memory_.data(), from, to); }
   shm_bell bell(int rank) const { return world_->bell(rank); }
+  board& board_of(int rank) const { return of(rank).notes; }
+  std::atomic<bool>& is_visiting(int rank) const { return of(rank).is_visiting; }
 
-  bool has_left(int rank) const { return shm_layout::has_left(memory_.data(), rank).load() != 0; }
+  /// Whether a rank has left, or its process was found to have ended. Processes are looked at every now and then.
+  bool has_gone(int rank) {
+    const auto now = deadline::clock::now();
+    if (now >= next_look_) {
+      for (int peer = 0; peer < size(); ++peer)
+        has_ended_[static_cast<std::size_t>(peer)] = world_->has_ended(peer);
+      next_look_ = now + shm_bell::nap;
+    }
+    return of(rank).has_left.load() || has_ended_[static_cast<std::size_t>(rank)];
+  }
+
+  /// Waits until nobody works in memory of this rank: as long as a peer takes to reduce it, ten seconds at most.
+  void wait_for_visitors() const {
+    const auto until = deadline::after(std::chrono::seconds(10));
+    for (int peer = 0; peer < size(); ++peer) {
+      while (peer != rank() && is_visiting(peer).load() && !world_->has_ended(peer) && !until.expired())
+        std::this_thread::yield();
+    }
+  }
 
  private:
+  shm_membership& of(int rank) const { return shm_layout::membership(memory_.data(), rank); }
+
   std::shared_ptr<shm_world> world_;
   std::size_t offset_;
   mapping memory_;
+  std::vector<char> has_ended_;  // by rank
+  deadline::clock::time_point next_look_{};
 };
 
 }  // namespace hccl::inline v0::detail

@@ -4,7 +4,9 @@
 // How a rank waits for what another one does in shared memory.
 
 #include <hccl/core/deadline.hpp>
+#include <hccl/core/detail/cores.hpp>
 
+#include <chrono>
 #include <thread>
 
 namespace hccl::inline v0::detail {
@@ -19,20 +21,21 @@ inline void relax() {
 }
 
 /// Calls `move()` until it returns true, and returns true, or until the deadline has passed, and returns false. Spins
-/// while every one of `ranks` has a core of its own, then yields, then sleeps until `bell` is rung. `check()` is called
+/// while every one of `ranks` has a core of its own, then yields for some milliseconds, lest it is slow to come back
+/// where others want the core, then sleeps until `bell` is rung. `check()` is called
 /// between the looks at what is slow to change.
 template <class Bell>
 bool wait_until(deadline until, int ranks, Bell& bell, auto&& move, auto&& check) {
-  static const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  constexpr int most_spins = 2000, most_yields = 100;
+  constexpr int most_spins = 2000;
+  constexpr std::chrono::milliseconds most_yielding{10};
   if (move()) return true;
   check();
   if (until.expired()) return false;
-  for (int spins = ranks <= cores ? most_spins : 0; spins > 0; --spins) {
+  for (int spins = ranks <= cores() ? most_spins : 0; spins > 0; --spins) {
     relax();
     if (move()) return true;
   }
-  for (int yields = most_yields; yields > 0; --yields) {
+  for (const auto awake = deadline::after(most_yielding); !awake.expired();) {
     std::this_thread::yield();
     if (move()) return true;
     check();

@@ -10,12 +10,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <fstream>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -58,11 +59,22 @@ class mapping {
   }
 
   std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+  /// Sets up the pages of a part, from the beginning of a page on, lest they are when they are first touched.
+  void populate(std::size_t offset, std::size_t size) const {
+#if defined(MADV_POPULATE_WRITE)
+    ::madvise(data_ + offset, size, MADV_POPULATE_WRITE);
+#endif
+  }
 
  private:
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// When the pages of a mapping are set up: when they are touched, or all at once.
+enum class population : bool { on_touch, now };
 
 /// An anonymous file in memory. It begins empty, and reads as zeros wherever it is mapped.
 class memory_file {
@@ -90,19 +102,24 @@ class memory_file {
   int fd() const { return file_.get(); }
 
   /// What tells it from all other files.
-  ino_t number() const {
-    struct stat state{};
-    ::fstat(file_.get(), &state);
-    return state.st_ino;
+  ino_t number() const { return state().st_ino; }
+
+  std::size_t size() const { return static_cast<std::size_t>(state().st_size); }
+
+  /// Reserves memory for a part, and maps it: the memory is there whenever it is touched. `offset` is a multiple of the
+  /// size of a page. Throws `out_of_memory`, with what is needed and what there is.
+  mapping make(std::size_t offset, std::size_t size, population when = population::on_touch) {
+    reserve(offset, size);
+    return map(offset, size, when);
   }
 
-  /// Maps a part, whose memory is reserved: it is there whenever it is touched. `offset` is a multiple of the size of a
-  /// page. Throws `out_of_memory`, with what is needed and what there is.
-  mapping map(std::size_t offset, std::size_t size) {
-    reserve(offset, size);
+  /// Maps a part that has been reserved. Throws `out_of_memory`.
+  mapping map(std::size_t offset, std::size_t size, population when) {
+    const int flags = MAP_SHARED | (when == population::now ? MAP_POPULATE : 0);
     void* const data =
-        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), static_cast<off_t>(offset));
-    if (data == MAP_FAILED) refuse(size, "address space");
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, file_.get(), static_cast<off_t>(offset));
+    if (data == MAP_FAILED)
+      throw error(errc::out_of_memory, concat("shared memory: cannot map ", size, " bytes: ", cause()));
     return {static_cast<std::byte*>(data), size};
   }
 
@@ -115,6 +132,12 @@ class memory_file {
  private:
   explicit memory_file(descriptor file) : file_(std::move(file)) {}
 
+  struct stat state() const {
+    struct stat found{};
+    ::fstat(file_.get(), &found);
+    return found;
+  }
+
   static std::string cause() { return std::strerror(errno); }
 
   void reserve(std::size_t offset, std::size_t size) {
@@ -123,22 +146,29 @@ class memory_file {
       throw error(errc::out_of_memory, concat("shared memory: needs a file of ", offset + size,
                                               " bytes, the limit (ulimit -f) is ", most.rlim_cur));
     }
+    const std::size_t available = available_memory();  // the kernel would look for more, and end processes
+    if (size > available) refuse(size, available);
     int failure = 0;
     do {
       failure =
           ::fallocate(file_.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(size)) == 0 ? 0 : errno;
     } while (failure == EINTR);
-    if (failure == 0) return;
-    errno = failure;
-    refuse(size, "memory");
+    if (failure != 0) refuse(size, available, concat(": ", std::strerror(failure)));
   }
 
-  [[noreturn]] static void refuse(std::size_t size, const char* what) {
-    const auto why = cause();
-    struct sysinfo state{};
-    ::sysinfo(&state);
-    throw error(errc::out_of_memory, concat("shared memory: needs ", size, " bytes of ", what, ": ", why,
-                                            "; ", state.freeram * state.mem_unit, " bytes are free"));
+  /// What the kernel could give without swapping, in bytes.
+  static std::size_t available_memory() {
+    std::ifstream lines("/proc/meminfo");
+    std::string name, unit;
+    for (std::size_t size = 0; lines >> name >> size; std::getline(lines, unit)) {
+      if (name == "MemAvailable:") return size * 1024;
+    }
+    return std::numeric_limits<std::size_t>::max();
+  }
+
+  [[noreturn]] static void refuse(std::size_t needed, std::size_t available, const std::string& why = {}) {
+    throw error(errc::out_of_memory,
+                concat("shared memory: needs ", needed, " bytes, ", available, " are available", why));
   }
 
   descriptor file_;

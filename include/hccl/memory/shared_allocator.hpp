@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// SharedAllocator and shared_vector: buffers that the other processes of the host reach. Linux.
+
+#include <hccl/memory/detail/shared_blocks.hpp>
+
+#include <cstddef>
+#include <limits>
+#include <new>
+#include <vector>
+
+namespace hccl::inline v0 {
+
+/// Allocates memory that the ranks of a `ShmTransport` can work in, so that a collective over it copies nothing on the
+/// way (see `Direct`).
+///
+/// A standard allocator, for buffers that live long: each allocation takes a file descriptor, whole pages, and a few
+/// system calls. All its memory is there from the start (`out_of_memory` if it is not), nothing is left of it after the end of the process, and a
+/// process that is forked shares it with its parent. From any thread.
+template <class T>
+class SharedAllocator {
+ public:
+  using value_type = T;
+  static_assert(alignof(T) <= 4096, "hccl: SharedAllocator aligns to pages of 4096 bytes");
+
+  SharedAllocator() = default;
+  template <class U>
+  SharedAllocator(const SharedAllocator<U>&) noexcept {}
+
+  T* allocate(std::size_t count) {
+    if (count > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) throw std::bad_array_new_length();
+    return reinterpret_cast<T*>(detail::shared_blocks::of_process().allocate(count * sizeof(T)));
+  }
+
+  void deallocate(T* memory, std::size_t) noexcept {
+    detail::shared_blocks::of_process().release(reinterpret_cast<std::byte*>(memory));
+  }
+
+  friend bool operator==(const SharedAllocator&, const SharedAllocator&) { return true; }
+};
+
+/// A vector whose elements other processes of the host reach.
+template <class T>
+using shared_vector = std::vector<T, SharedAllocator<T>>;
+
+}  // namespace hccl::inline v0
