@@ -43,11 +43,10 @@ def read(path):
 
 
 def medians(programs):
-    """The median of each program: of the points with near cores, if every program has some, else of all."""
-    use_near = all(any(near for near, *_ in samples) for samples in programs.values())
+    """The median of each program: of the points with near cores, if it has some."""
     result = {}
     for program, samples in programs.items():
-        used = [s for s in samples if s[0] or not use_near]
+        used = [s for s in samples if s[0]] or samples
         result[program] = tuple(statistics.median(column) for column in list(zip(*used))[1:])
     return result
 
@@ -150,8 +149,8 @@ def main(source, docs):
         "Written by `bench/compare.sh` alone, from one run in which all programs took turns. Float sums; `bytes` is the whole",
         "vector, as in nccl-tests. The input is written anew before each round. A time is the median over the rounds of the",
         "slowest rank. Each peer was measured as installed and with its malloc kept from giving memory back (untrimmed); the",
-        "best of all variants counts. Points of 2 ranks are compared at moments when the two cores are near each other, if",
-        "there were such for all programs. The bare loop is written for the one case, on threads, without checks: what the memory allows.",
+        "best of all variants counts. Of 2 ranks the points count that were measured while the two cores were near each other, if",
+        "a program has some. The bare loop is written for the one case, on threads, without checks: what the memory allows.",
         "",
         f"Machine: {processor()}, {len(list(pathlib.Path('/sys/devices/system/cpu').glob('cpu[0-9]*')))} cores, {platform.system()} {platform.release()}.",
         f"Peers: {version(['mpirun.openmpi', '--version'])}, {version(['mpichversion'])}, Gloo of the distribution.",

@@ -45,7 +45,7 @@ run() {
     [[ $collective == broadcast ]] && place=in
     echo "  $name, $collective"
     timeout 120 "$@" --collective "$collective" --in-place "$place" -b 8 -e 32M -f 4 --csv --probe "$results/probe" \
-      2>/dev/null | sed "s/^/\"$name\",$malloc,/" >>"$results/points.csv" || echo "    left out: it failed, or took over two minutes"
+      2>/dev/null | sed "s|^|\"$name\",$malloc,|" >>"$results/points.csv" || echo "    left out: it failed, or took over two minutes"
     head -c 4096 /dev/zero >"$results/probe"
   done
 }

@@ -19,8 +19,8 @@ namespace perf {
 /// The time of a barrier of two ranks that spin in a shared file.
 class probe {
  public:
-  /// `path`: a file of at least 4096 bytes, zero when the first rank comes. Nothing is measured without one, or by ranks
-  /// that have to share cores.
+  /// `path`: a file of at least 4096 bytes, zero when the first rank comes. Nothing is measured without one, or by
+  /// ranks that have to share cores.
   probe(const std::string& path, int ranks) {
     if (path.empty() || ranks != 2) return;
     const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);

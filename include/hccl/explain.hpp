@@ -46,6 +46,9 @@ struct explanation {
 
 /// Tells which algorithm a collective would run, and why. Sends nothing; the same on all ranks.
 ///
+/// Between processes of a host, `direct` is what runs if the input is small or the buffers of all ranks are shared (see
+/// `Direct`), and else the cheapest of the other candidates.
+///
 /// Algo: as in the call; `Auto` unless given. c: the collective, `AllReduce{}`, `Broadcast{root}`, ... bytes: of the
 /// buffer of all blocks, see `tuning_rule`. commutes: whether the reduction does. Seconds are those of `price_of` on
 /// `Net::link`, with the root at rank 0 for candidates. Throws `invalid_argument` if HCCL_ALGO cannot be read, and as

@@ -122,7 +122,7 @@ TEST_CASE("a world of one needs nobody") {
   CHECK(comm.size() == 1);
 }
 
-TEST_CASE("two processes that are the same rank are both named, on every rank") {
+TEST_CASE("case B14: two processes that are the same rank are both named, on every rank") {
   const auto store = fresh_store();
   const int ranks[] = {0, 1, 1};
   const auto outcomes =
@@ -146,7 +146,7 @@ TEST_CASE("two processes that are rank 0 are both named") {
   }
 }
 
-TEST_CASE("a rank outside of the world is named, on every rank") {
+TEST_CASE("case B14: a rank outside of the world is named, on every rank") {
   const int outside = GENERATE(3, -1);
   const auto store = fresh_store();
   const int ranks[] = {0, 1, outside};
@@ -159,7 +159,7 @@ TEST_CASE("a rank outside of the world is named, on every rank") {
   }
 }
 
-TEST_CASE("world sizes that differ are named with both processes, on every rank") {
+TEST_CASE("case B14: world sizes that differ are named with both processes, on every rank") {
   const auto store = fresh_store();
   const int sizes[] = {3, 4, 3};
   const auto outcomes = forked(
@@ -225,7 +225,7 @@ TEST_CASE("ranks that do not come are named at the deadline, on every rank") {
   }
 }
 
-TEST_CASE("a port that something else has taken is said by every rank") {
+TEST_CASE("case D14: a port that something else has taken is said by every rank") {
   hccl::detail::asio::io_context io;
   hccl::detail::tcp::acceptor acceptor(io, {hccl::detail::asio::ip::address_v4::loopback(), 0});
   const auto store = "tcp://" + hccl::detail::to_text(acceptor.local_endpoint());
@@ -236,7 +236,7 @@ TEST_CASE("a port that something else has taken is said by every rank") {
   }
 }
 
-TEST_CASE("ten jobs start at the same time") {
+TEST_CASE("case D14: ten jobs start at the same time") {
   const auto outcomes = forked(10, [&](int) {
     hccl::run_processes<TcpTransport>(2, [](hccl::communicator<TcpTransport>& comm) {
       if (!passes_around(comm.transport(), 10'000)) throw error(errc::mismatch, "wrong bytes");

@@ -37,6 +37,17 @@ void check_exchange(CollectiveChecks<int, LocalTransport>& checks, const CountMa
 
 }  // namespace
 
+TEST_CASE("case A3: on one rank every collective is a copy, in place too") {
+  using Algorithms = std::tuple<Auto>;
+  CHECK_NOTHROW(with_checks(1, 1000, [](auto& checks) {
+    for (const std::size_t count : {0u, 1u, 5u, 1000u}) {
+      hccl_test::check_reductions<Algorithms>(checks, 1, count, 0);
+      hccl_test::check_spreading<Algorithms>(checks, 1, count, 0, 1);
+      hccl_test::check_personal<Algorithms>(checks, 1, count, 0, 1);
+    }
+  }));
+}
+
 TEST_CASE("case A5: allgather and all-to-all of odd counts are right in place") {
   for (const int ranks : {2, 3, 5, 6, 7}) {
     CHECK_NOTHROW(with_checks(ranks, 49, [&](auto& checks) {

@@ -24,11 +24,11 @@ consteval bool offers_any(const std::tuple<Cs...>*) {
 
 /// A named policy: `Auto`, `Direct`, or an empty type with a schedule for at least one collective.
 ///
-/// For a collective tag C it has `static constexpr int rounds(C, const group&)` and
-/// `static constexpr void steps(C, const group&, int self, int round, auto&& emit)`, which calls `emit(step)`
-/// for each step of rank `self` in that round. Optional: `blocks(C, group)` (else one block a rank),
-/// `keeps_order(C)` and `needs_scratch` (else false). Other collectives are derived, see `schedule_of`. Check your own with
-/// `verify`; docs/write-your-own-algorithm.md shows one.
+/// For a collective tag C it has `static constexpr int rounds(C, const group&)` and `static constexpr void steps(C,
+/// const group&, int self, int round, auto&& emit)`, which calls `emit(step)` for each step of rank `self` in that
+/// round. Optional: `blocks(C, group)` (else one block a rank), `keeps_order(C)` and `needs_scratch` (else false).
+/// Other collectives are derived, see `schedule_of`. Check your own with `verify`; docs/write-your-own-algorithm.md
+/// shows one.
 template <class A>
 concept Algorithm =
     requires {

@@ -39,8 +39,8 @@ struct tuning_rule {
 };
 
 /// Rules, the strongest first. The first that matches and can be kept decides. One that cannot is passed over: its
-/// algorithm does not offer the collective, needs several hosts, cannot deal with their sizes, or does not keep the rank
-/// order that the reduction needs.
+/// algorithm does not offer the collective, needs several hosts, cannot deal with their sizes, or does not keep the
+/// rank order that the reduction needs.
 using tuning = std::vector<tuning_rule>;
 
 namespace detail {

@@ -121,9 +121,9 @@ class communicator {
     state_->choices.forget_prices();
   }
 
-  /// The rules by which `Auto` chooses before it asks HCCL_ALGO and the price, the strongest first: none unless set. The
-  /// same on all ranks; ranks that choose differently get `mismatch`. Throws `invalid_argument` for a rule that names
-  /// what does not exist.
+  /// The rules by which `Auto` chooses before it asks HCCL_ALGO and the price, the strongest first: none unless set.
+  /// The same on all ranks; ranks that choose differently get `mismatch`. Throws `invalid_argument` for a rule that
+  /// names what does not exist.
   const hccl::tuning& tuning() const { return state_->choices.rules(); }
   void set_tuning(hccl::tuning rules) {
     for (std::size_t i = 0; i < rules.size(); ++i)

@@ -20,8 +20,8 @@ namespace hccl::inline v0 {
 /// Combines the inputs of all ranks element by element; rank r gets share r of the result.
 ///
 /// As `reduce_scatter`, but shares have the sizes and positions that `parts` says. in: room for all shares; out: as
-/// many elements as share `rank`. No two shares overlap. The counts are the same on all ranks. Apart, or `out` is share `rank` of `in` (in
-/// place).
+/// many elements as share `rank`. No two shares overlap. The counts are the same on all ranks. Apart, or `out` is share
+/// `rank` of `in` (in place).
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void reduce_scatterv(communicator<Net>& comm, In&& in, Out&& out, const shares& parts, Op op = {}) {

@@ -44,8 +44,8 @@ consteval bool check_reach() {
 /// Runs one collective after another, and keeps what memory that takes.
 class direct_engine {
  public:
-  /// Runs `c` on this rank, with shares of equal size. Returns false, on all ranks, if one has memory that the others do
-  /// not reach, and nothing has been done. Throws as `engine::run`.
+  /// Runs `c` on this rank, with shares of equal size. Returns false, on all ranks, if one has memory that the others
+  /// do not reach, and nothing has been done. Throws as `engine::run`.
   template <SharedAddressTransport Net, DoneDirectly C>
   bool run(Net& net, const C& c, const call& what, const operands& user, const combiner& combine,
            deadline until) {

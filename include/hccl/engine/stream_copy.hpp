@@ -13,8 +13,8 @@
 
 namespace hccl::inline v0::detail {
 
-/// Copies memory that will not be read soon: the lines of `to` are not fetched first, and push nothing out of the cache.
-/// What is released afterwards is seen after it, as after any store.
+/// Copies memory that will not be read soon: the lines of `to` are not fetched first, and push nothing out of the
+/// cache. What is released afterwards is seen after it, as after any store.
 inline void stream_copy(std::byte* to, const std::byte* from, std::size_t size) {
 #if defined(__SSE2__)
   constexpr std::size_t line = 64;

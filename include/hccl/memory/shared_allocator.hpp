@@ -16,8 +16,8 @@ namespace hccl::inline v0 {
 /// way (see `Direct`).
 ///
 /// A standard allocator, for buffers that live long: each allocation takes a file descriptor, whole pages, and a few
-/// system calls. All its memory is there from the start (`out_of_memory` if it is not), nothing is left of it after the end of the process, and a
-/// process that is forked shares it with its parent. From any thread.
+/// system calls. All its memory is there from the start (`out_of_memory` if it is not), nothing is left of it after the
+/// end of the process, and a process that is forked shares it with its parent. From any thread.
 template <class T>
 class SharedAllocator {
  public:

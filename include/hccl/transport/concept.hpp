@@ -123,17 +123,18 @@ concept Transport = std::movable<T> && RankAware<T> && ByteSender<T> && ByteRece
 
 /// A transport whose ranks reach each other's memory.
 ///
-/// `post(note)` publishes a note of at most `note_bytes` bytes, which is copied. Every rank posts, and waits for the posts
-/// of all, before it posts again. `await_posts(d)` waits until all ranks have posted as many notes as this one; false once
-/// `d` has passed; it throws as `progress`, and `mismatch` where a rank sends instead. Then `note(rank)` is the note of a rank, until the post after the next one,
-/// and `has_posted(rank)` tells, also before, whether it is there.
+/// `post(note)` publishes a note of at most `note_bytes` bytes, which is copied. Every rank posts, and waits for the
+/// posts of all, before it posts again. `await_posts(d)` waits until all ranks have posted as many notes as this one;
+/// false once `d` has passed; it throws as `progress`, and `mismatch` where a rank sends instead. Then `note(rank)` is
+/// the note of a rank, until the post after the next one, and `has_posted(rank)` tells, also before, whether it is
+/// there.
 ///
 /// `shares_addresses()` tells whether all that holds for this object; the same on all ranks.
 ///
-/// `locate(memory)` is what others have to be told so that they find memory of this rank, which they can reach unless it
-/// is nothing; `reach(rank, there)` is the address here of what another rank has located. While an object that `visit()` returns
-/// lives, this rank may read and write what others have told it; no rank comes out of `abort` before. `visit()` throws
-/// once the world was aborted.
+/// `locate(memory)` is what others have to be told so that they find memory of this rank, which they can reach unless
+/// it is nothing; `reach(rank, there)` is the address here of what another rank has located. While an object that
+/// `visit()` returns lives, this rank may read and write what others have told it; no rank comes out of `abort` before.
+/// `visit()` throws once the world was aborted.
 template <class T>
 concept SharedAddressTransport =
     Transport<T> && requires(T& t, const T& c, int rank, pieces note, deadline d,

@@ -24,10 +24,10 @@ namespace hccl::inline v0 {
 
 /// Moves bytes by `Near` between ranks that share a host, and by `Far` between those that do not.
 ///
-/// Near: its constructor takes also the numbers by which errors call its ranks, and `Near::share_host(address, address)`
-/// tells whether it can connect two. Each of the two transports is made only where
-/// it is needed: where all ranks share a host this is `Near`, and `Direct` works if it does with that. Errors and
-/// thread-safety are those of the two.
+/// Near: its constructor takes also the numbers by which errors call its ranks, and `Near::share_host(address,
+/// address)` tells whether it can connect two. Each of the two transports is made only where it is needed: where all
+/// ranks share a host this is `Near`, and `Direct` does what it does there. Errors and thread-safety are those of the
+/// two.
 template <class Near, Transport Far>
   requires SharedAddressTransport<Near>
 class HybridTransport {

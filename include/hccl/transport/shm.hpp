@@ -30,10 +30,12 @@ namespace hccl::inline v0 {
 ///
 /// A small message travels inside its lane, a larger one through two cells that stay in the cache, and is reduced or
 /// copied straight out of them. The memory is an anonymous file that nothing outlives; it is reserved when a channel is
-/// made: 1.2 MiB a rank, more beyond 32 ranks. Waits spin while every rank has a core of its own, else yield, then sleep.
+/// made: 1.2 MiB a rank, more beyond 32 ranks. Waits spin while every rank has a core of its own, else yield, then
+/// sleep.
 ///
 /// `progress` throws `peer_lost` when a rank that is waited for has left, or within a second of its end, even by
-/// SIGKILL. Channels may be used from different threads. In a process forked from the owner the destructor does nothing.
+/// SIGKILL. Channels may be used from different threads. In a process forked from the owner the destructor does
+/// nothing.
 class ShmTransport : public detail::lane_member<detail::shm_member> {
  public:
   static constexpr std::string_view name = "shm";
@@ -54,9 +56,9 @@ class ShmTransport : public detail::lane_member<detail::shm_member> {
     detail::memory_file file_ = detail::memory_file::create();
   };
 
-  /// Makes the transport of rank `rank` of `size`. `addresses` are those of all listeners, by rank. Throws `unsupported`
-  /// if a rank is on another host, `out_of_memory` with what is needed and what there is, `peer_lost`. `names` are the
-  /// numbers by which errors call the ranks, where these are part of a larger world.
+  /// Makes the transport of rank `rank` of `size`. `addresses` are those of all listeners, by rank. Throws
+  /// `unsupported` if a rank is on another host, `out_of_memory` with what is needed and what there is, `peer_lost`.
+  /// `names` are the numbers by which errors call the ranks, where these are part of a larger world.
   ShmTransport(listener own, int rank, int size, const std::vector<std::string>& addresses,
                const std::string& = {}, std::vector<int> names = {})
       : ShmTransport(make_world(std::move(own), rank, size, addresses, std::move(names)), 0) {}

@@ -10,9 +10,9 @@
 
 namespace hccl::inline v0::detail {
 
-/// Copies as `memcpy` does, but for one case: the string instructions, which the C library takes from some kilobytes on,
-/// are slower by a factor of twenty on some processors (seen on AMD EPYC) if the target lies up to 31 bytes behind the
-/// source, modulo 4096. There the copy goes in pieces for which it takes vector instructions.
+/// Copies as `memcpy` does, but for one case: the string instructions, which the C library takes from some kilobytes
+/// on, are slower by a factor of twenty on some processors (seen on AMD EPYC) if the target lies up to 31 bytes behind
+/// the source, modulo 4096. There the copy goes in pieces for which it takes vector instructions.
 inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t size) {
   constexpr std::size_t page = 4096, short_piece = 2048, vector = 32;
   const std::size_t distance =

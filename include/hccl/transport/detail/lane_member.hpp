@@ -23,8 +23,8 @@ namespace hccl::inline v0::detail {
 /// One rank of a channel.
 ///
 /// Channel: what this rank sees of it. Besides `between` and `bell`, see `lane_traffic`, it has `rank()`, `size()`,
-/// `name(rank)`, by which a rank is called in errors, `check()`, which throws once the world was aborted, `has_gone(peer)`, `board_of(rank)`, and `is_visiting(rank)`, the
-/// flag of a rank that works in the memory of others.
+/// `name(rank)`, by which a rank is called in errors, `check()`, which throws once the world was aborted,
+/// `has_gone(peer)`, `board_of(rank)`, and `is_visiting(rank)`, the flag of a rank that works in the memory of others.
 template <class Channel>
 class lane_member {
  public:

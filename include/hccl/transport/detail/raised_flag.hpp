@@ -8,8 +8,8 @@
 
 namespace hccl::inline v0::detail {
 
-/// Keeps a flag set while a rank is in the memory of others. Setting it is sequentially consistent, as is the word of an
-/// abort: either this rank, which looks for an abort next, sees it, or the one who aborts sees the flag.
+/// Keeps a flag set while a rank is in the memory of others. Setting it is sequentially consistent, as is the word of
+/// an abort: either this rank, which looks for an abort next, sees it, or the one who aborts sees the flag.
 class raised_flag {
  public:
   explicit raised_flag(std::atomic<bool>& flag) : flag_(&flag) { flag_->store(true); }

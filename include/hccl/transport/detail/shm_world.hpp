@@ -80,8 +80,8 @@ struct shm_membership {
   board notes;
 };
 
-/// Where things are in the file of a world: head and bells, then channel after channel, each of the membership of ranks,
-/// of lanes and of cells.
+/// Where things are in the file of a world: head and bells, then channel after channel, each of the membership of
+/// ranks, of lanes and of cells.
 class shm_layout {
  public:
   explicit shm_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {
