@@ -13,6 +13,7 @@ import sys
 import matplotlib
 
 matplotlib.use("svg")
+matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "hccl"})  # small files, the same for the same points
 import matplotlib.pyplot as plt  # noqa: E402
 
 OURS = ["hccl, private buffers", "hccl, shared buffers", "hccl, threads"]
@@ -103,7 +104,7 @@ def plot(points, ranks, collective, path):
     axes.grid(alpha=0.3)
     axes.legend(fontsize=7)
     figure.tight_layout()
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 
 
@@ -112,7 +113,7 @@ def version(command):
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return "?"
-    return text.strip().splitlines()[0]
+    return " ".join(text.strip().splitlines()[0].split())
 
 
 def processor():
@@ -150,7 +151,8 @@ def main(source, docs):
         "vector, as in nccl-tests. The input is written anew before each round. A time is the median over the rounds of the",
         "slowest rank. Each peer was measured as installed and with its malloc kept from giving memory back (untrimmed); the",
         "best of all variants counts. Of 2 ranks the points count that were measured while the two cores were near each other, if",
-        "a program has some. The bare loop is written for the one case, on threads, without checks: what the memory allows.",
+        "a program has some. The bare loop is written for the one case, on threads, without checks: what the memory allows",
+        "(its copies are those of the C library, which are slow at some alignments).",
         "",
         f"Machine: {processor()}, {len(list(pathlib.Path('/sys/devices/system/cpu').glob('cpu[0-9]*')))} cores, {platform.system()} {platform.release()}.",
         f"Peers: {version(['mpirun.openmpi', '--version'])}, {version(['mpichversion'])}, Gloo of the distribution.",

@@ -62,4 +62,4 @@ for ((turn = 1; turn <= repetitions; ++turn)); do
   done
 done
 
-python3 bench/compare.py "$results/points.csv" docs
+/usr/bin/python3 bench/compare.py "$results/points.csv" docs  # the Python that apt-get gives packages to

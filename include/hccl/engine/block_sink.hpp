@@ -6,6 +6,7 @@
 #include <hccl/core/detail/copy_bytes.hpp>
 #include <hccl/engine/call.hpp>
 #include <hccl/engine/combiner.hpp>
+#include <hccl/engine/stream_copy.hpp>
 #include <hccl/schedule/step.hpp>
 #include <hccl/transport/concept.hpp>
 
@@ -56,13 +57,18 @@ class block_sink final : public sink {
       const target t = targets_.front();
       const std::size_t size = std::min(chunk.size(), t.bytes - filled_);
       if (step_.what == action::receive) {
-        if (t.to + filled_ != chunk.data()) copy_bytes(t.to + filled_, chunk.data(), size);
+        if (t.to + filled_ != chunk.data()) copy(t.to + filled_, chunk.first(size));
         placed(size);
       } else {
         reduce(t, chunk.first(size));
       }
       chunk = chunk.subspan(size);
     }
+  }
+
+  /// Much is copied past the cache, in which it would not stay.
+  void copy(std::byte* to, std::span<const std::byte> chunk) const {
+    (bytes_ >= streamed_bytes ? stream_copy : copy_bytes)(to, chunk.data(), chunk.size());
   }
 
   void placed(std::size_t size) override {
@@ -102,6 +108,8 @@ class block_sink final : public sink {
       chunk = chunk.subspan(size);
     }
   }
+
+  static constexpr std::size_t streamed_bytes = std::size_t{4} << 20;
 
   step step_;
   std::span<const target> targets_;  // not yet full

@@ -33,21 +33,31 @@ constexpr std::uint32_t digest(std::span<const std::size_t> sizes) {
   return hash;
 }
 
+/// A name and its digest, which a constant has at compile time.
+struct label {
+  std::string_view text{};
+  std::uint32_t sum = digest(std::string_view{});
+
+  label() = default;
+  constexpr label(std::string_view name) : text(name), sum(digest(name)) {}  // NOLINT
+};
+
 /// A collective call as this rank made it.
 struct call {
   std::uint32_t sequence = 0;  // of the communicator's collectives
-  std::string_view collective{};
-  std::string_view algorithm{};
-  std::string_view element{};
-  std::string_view reduction{};  // empty where nothing is reduced
+  label collective{};
+  label algorithm{};
+  label element{};
+  label reduction{};  // empty where nothing is reduced
   std::size_t element_bytes = 1;
   std::size_t count = 0;    // as the user gave it
   std::uint32_t shape = 0;  // digest of what else must agree: the sizes of shares, the hosts
   int root = 0;
 
   std::string text() const {
-    return concat(collective, " #", sequence, " (", count, " x ", element, reduction.empty() ? "" : ", ",
-                  reduction, ", ", algorithm, ", root ", root, ")");
+    return concat(collective.text, " #", sequence, " (", count, " x ", element.text,
+                  reduction.text.empty() ? "" : ", ", reduction.text, ", ", algorithm.text, ", root ", root,
+                  ")");
   }
 };
 
@@ -84,11 +94,11 @@ struct message_header {
         count(c.count),
         sequence(c.sequence),
         root(c.root),
-        collective(digest(c.collective)),
-        algorithm(digest(c.algorithm)),
-        element(digest(c.element)),
+        collective(c.collective.sum),
+        algorithm(c.algorithm.sum),
+        element(c.element.sum),
         element_bytes(static_cast<std::uint32_t>(c.element_bytes)),
-        reduction(digest(c.reduction)),
+        reduction(c.reduction.sum),
         shape(c.shape) {}
 };
 static_assert(std::is_trivially_copyable_v<message_header> && sizeof(message_header) == 48);
@@ -103,16 +113,16 @@ inline void check_agreement(const message_header& theirs, const call& c, std::si
                        ", this rank with ", here),
                 peer);
   };
-  if (theirs.collective != ours.collective) differs("another collective", "", c.collective);
+  if (theirs.collective != ours.collective) differs("another collective", "", c.collective.text);
   if (theirs.sequence != ours.sequence) differs("sequence number ", theirs.sequence, ours.sequence);
   if (theirs.count != ours.count) differs("count ", theirs.count, ours.count);
   if (theirs.element_bytes != ours.element_bytes)
     differs("element size ", theirs.element_bytes, ours.element_bytes);
-  if (theirs.element != ours.element) differs("another element type", "", c.element);
-  if (theirs.reduction != ours.reduction) differs("another reduction", "", c.reduction);
+  if (theirs.element != ours.element) differs("another element type", "", c.element.text);
+  if (theirs.reduction != ours.reduction) differs("another reduction", "", c.reduction.text);
   if (theirs.root != ours.root) differs("root ", theirs.root, ours.root);
   if (theirs.shape != ours.shape) differs("other sizes of shares or other hosts", "", "its own");
-  if (theirs.algorithm != ours.algorithm) differs("another algorithm", "", c.algorithm);
+  if (theirs.algorithm != ours.algorithm) differs("another algorithm", "", c.algorithm.text);
   if (theirs.bytes != ours.bytes) differs("a message of bytes ", theirs.bytes, ours.bytes);
 }
 

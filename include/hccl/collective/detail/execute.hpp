@@ -118,7 +118,8 @@ void execute(State& state, const C& c, call what, std::size_t element_bytes, con
   const auto run_direct = [&] {
     if constexpr (RunsDirectly<Net, C>) {
       if (!state.net.shares_addresses() || !user.has_equal_shares()) return false;
-      what.algorithm = Direct::name;
+      static constexpr label direct(Direct::name);
+      what.algorithm = direct;
       return state.direct.run(state.net, c, what, user, combine, until);
     }
     return false;
@@ -156,7 +157,8 @@ operands operands_of(const transfer<T>& t, const E* in, const E* out, int rank) 
 template <class A, Collective C, class T, class State>
 void move_elements(State& state, const C& c, const transfer<T>& t) {
   static_assert(check_algorithm<A, C>());
-  const call what{.element = element_name<T>(),
+  static constexpr label element(element_name<T>());
+  const call what{.element = element,
                   .element_bytes = sizeof(T),
                   .count = t.count,
                   .shape = t.shape ^ state.hosts_digest};
@@ -174,8 +176,9 @@ void reduce_elements(State& state, const C& c, const transfer<T>& t, const Op& o
   static_assert(check_algorithm<A, C, commutative<Op>>());
   using Travelling = accumulator_t<Op, T>;
   const int ranks = state.net.size(), rank = state.net.rank();
-  const call what{.element = element_name<T>(),
-                  .reduction = reduction_name<Op>(),
+  static constexpr label element(element_name<T>()), reduction(reduction_name<Op>());
+  const call what{.element = element,
+                  .reduction = reduction,
                   .element_bytes = sizeof(Travelling),
                   .count = t.count,
                   .shape = t.shape ^ state.hosts_digest};

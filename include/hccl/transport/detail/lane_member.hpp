@@ -43,7 +43,9 @@ class lane_member {
   bool shares_addresses() const { return true; }
 
   void post(pieces note) {
-    channel_->board_of(rank()).post(++posted_, note);
+    ++posted_;
+    for (int peer = 0; peer < size(); ++peer) channel_->board_of(peer).prefetch(posted_);
+    channel_->board_of(rank()).post(posted_, note);
     next_to_post_ = 0;
     for (int peer = 0; peer < size(); ++peer) {
       if (peer != rank()) channel_->bell(peer).ring();
