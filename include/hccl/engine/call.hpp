@@ -40,6 +40,7 @@ struct label {
 
   label() = default;
   constexpr label(std::string_view name) : text(name), sum(digest(name)) {}  // NOLINT
+  constexpr label(const char* name) : label(std::string_view(name)) {}       // NOLINT
 };
 
 /// A collective call as this rank made it.
