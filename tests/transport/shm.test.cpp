@@ -219,6 +219,26 @@ TEST_CASE("whoever is killed, and whenever, the others hear of it and nothing is
   CHECK(count("/proc/self/fd") == descriptors);
 }
 
+TEST_CASE("shared memory that a rank has freed is not kept by the others") {
+  CHECK_NOTHROW(hccl::run_processes<hccl::ShmTransport>(2, [](auto& comm) {
+    const auto mappings = [] {
+      std::ifstream maps("/proc/self/maps");
+      int count = 0;
+      for (std::string line; std::getline(maps, line);) count += line.find("memfd:hccl") != line.npos;
+      return count;
+    };
+    const auto call = [&](std::size_t count) {
+      hccl::shared_vector<int> data(count, 1);
+      hccl::allreduce(comm, data);
+      require(data.back() == 2, "a wrong sum");
+    };
+    call(100'000);
+    const int before = mappings();
+    for (std::size_t i = 0; i < 40; ++i) call(100'000 + i);
+    require(mappings() <= before + 1, "memory that was freed is still mapped");
+  }));
+}
+
 TEST_CASE("after two calls of a shape there are no page faults") {
   CHECK_NOTHROW(hccl::run_processes<hccl::ShmTransport>(3, [](auto& comm) {
     const auto faults = [] {

@@ -87,10 +87,15 @@ class memory_file {
     return made;
   }
 
+  /// Tells whether another process still has the file.
+  static bool is_open(pid_t process, int fd, ino_t number) {
+    struct stat found{};
+    return ::stat(path_of(process, fd).c_str(), &found) == 0 && found.st_ino == number;
+  }
+
   /// Opens the file of another process. Throws `peer_lost` if it has gone, `unsupported` if that is not allowed.
   static memory_file open(pid_t process, int fd, ino_t number) {
-    const auto path = concat("/proc/", process, "/fd/", fd);
-    memory_file opened(descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC)));
+    memory_file opened(descriptor(::open(path_of(process, fd).c_str(), O_RDWR | O_CLOEXEC)));
     if (opened.file_.get() < 0 && errno != ENOENT)
       throw error(errc::unsupported,
                   concat("cannot open the shared memory of process ", process, ": ", cause()));
@@ -131,6 +136,8 @@ class memory_file {
 
  private:
   explicit memory_file(descriptor file) : file_(std::move(file)) {}
+
+  static std::string path_of(pid_t process, int fd) { return concat("/proc/", process, "/fd/", fd); }
 
   struct stat state() const {
     struct stat found{};

@@ -14,8 +14,9 @@
 
 namespace hccl::inline v0::detail {
 
-/// Blocks of the other ranks, mapped when first asked for. What has not been asked for the longest time goes when there
-/// are many; the input and the output of every rank stay.
+/// Blocks of the other ranks, mapped when first asked for. When a rank comes with a new one, those go that it has freed;
+/// when there are many, that goes which has not been asked for the longest time, but the input and the output of every
+/// rank stay.
 class foreign_blocks {
  public:
   /// Throws `out_of_memory`, `peer_lost` if the rank has gone.
@@ -24,10 +25,12 @@ class foreign_blocks {
     const auto is_it = [&](const block& b) { return b.rank == rank && b.file == there.file; };
     auto found = std::ranges::find_if(blocks_, is_it);
     if (found == blocks_.end()) {
+      std::erase_if(blocks_,
+                    [&](const block& b) { return b.rank == rank && !world.is_open(rank, b.fd, b.file); });
       if (blocks_.size() >= std::max<std::size_t>(least_room, 4 * static_cast<std::size_t>(world.size())))
         blocks_.erase(std::ranges::min_element(blocks_, {}, &block::last_use));
       memory_file file = world.open(rank, there);
-      blocks_.push_back({rank, there.file, file.map(0, file.size(), population::now), 0});
+      blocks_.push_back({rank, there.fd, there.file, file.map(0, file.size(), population::now), 0});
       found = blocks_.end() - 1;
     }
     found->last_use = ++uses_;
@@ -39,6 +42,7 @@ class foreign_blocks {
 
   struct block {
     int rank;
+    int fd;  // there
     ino_t file;
     mapping memory;
     std::uint64_t last_use;

@@ -201,6 +201,11 @@ class shm_world {
     return process.fd < 0 || ::poll(&process, 1, 0) > 0;
   }
 
+  /// Tells whether a rank still has a file.
+  bool is_open(int rank, int fd, ino_t file) const {
+    return memory_file::is_open(processes_[static_cast<std::size_t>(rank)].id, fd, file);
+  }
+
   /// Opens a file of a rank. Throws as `memory_file::open`.
   memory_file open(int rank, const shared_place& there) const {
     return memory_file::open(processes_[static_cast<std::size_t>(rank)].id, there.fd, there.file);
