@@ -23,8 +23,9 @@ using hccl::Direct;
 TEMPLATE_TEST_CASE("what Direct does is right", "", HCCLPP_TEST_ELEMENTS) {
   for (const int ranks : hccl_test::rank_counts) {
     auto counts = hccl_test::counts_for(ranks);
-    for (const std::size_t less : {0u, 1u, 2u})
-      counts.insert(hccl_test::most_noted<hccl::LocalTransport> / sizeof(TestType) + 1 - less);
+    for (const std::size_t bytes : hccl_test::switch_points_of_direct(ranks)) {
+      for (const std::size_t less : {0u, 1u, 2u}) counts.insert(bytes / sizeof(TestType) + 1 - less);
+    }
     counts.insert(9001);
     CHECK_NOTHROW(hccl_test::on_threads<TestType>(ranks, counts,
                                                   [](auto& checks, std::size_t count, int root, std::size_t) {

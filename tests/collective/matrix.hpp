@@ -169,9 +169,11 @@ void check_direct(CollectiveChecks<T, Net, Allocator>& checks, std::size_t count
   checks.template check_alltoall<Direct>(count);
 }
 
-/// The bytes of a buffer that fits just into the note of a rank, for which `Direct` goes another way.
-template <class Net>
-inline constexpr std::size_t most_noted = Net::note_bytes - sizeof(hccl::detail::message_header);
+/// The largest inputs, in bytes, that `Direct` treats as it does smaller ones: beyond them it goes another way.
+inline std::vector<std::size_t> switch_points_of_direct(int ranks) {
+  using engine = hccl::detail::direct_engine;
+  return {engine::small_bytes, engine::noted_bytes / static_cast<std::size_t>(ranks)};
+}
 
 /// The numbers of ranks of the matrix.
 inline const std::vector<int> rank_counts =

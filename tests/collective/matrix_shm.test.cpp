@@ -7,6 +7,7 @@
 #include <hccl/transport/shm.hpp>
 
 #include <cstddef>
+#include <set>
 #include <vector>
 
 namespace {
@@ -27,11 +28,16 @@ TEST_CASE("every move by every algorithm is right on processes that share memory
 
 TEMPLATE_TEST_CASE("what Direct does is right on processes with shared buffers", "", float,
                    hccl_test::Matrix) {
-  const auto limit = hccl_test::most_noted<Net> / sizeof(TestType);
-  hccl_test::on_processes<Net, TestType, hccl::SharedAllocator<std::byte>>(
-      rank_counts, {0, 1, 5, 1000, limit, limit + 1, hccl_test::large_count},
-      [](auto& checks, int, std::size_t count, int root, std::size_t) {
-        hccl_test::check_direct(checks, count, root);
-      });
+  for (const int ranks : rank_counts) {
+    std::set<std::size_t> counts{0, 1, 5, 1000, hccl_test::large_count};
+    for (const std::size_t bytes : hccl_test::switch_points_of_direct(ranks)) {
+      counts.insert(bytes / sizeof(TestType));
+      counts.insert(bytes / sizeof(TestType) + 1);
+    }
+    hccl_test::on_processes<Net, TestType, hccl::SharedAllocator<std::byte>>(
+        {ranks}, counts, [](auto& checks, int, std::size_t count, int root, std::size_t) {
+          hccl_test::check_direct(checks, count, root);
+        });
+  }
   SUCCEED();
 }

@@ -188,9 +188,11 @@ TEST_CASE("case A36: bits are equal on both sides of every switch point of Auto"
     switches += points.size();
     check_bits_at(points, ranks, rules);
 
-    std::vector<std::size_t> about_a_note;  // where Direct begins to work in the memory of others
-    for (std::size_t count = 230; count < 260; ++count) about_a_note.push_back(count);
-    check_bits_at(about_a_note, ranks, {});
+    std::vector<std::size_t> of_direct;
+    for (const std::size_t bytes : hccl_test::switch_points_of_direct(ranks)) {
+      for (std::size_t more = 0; more < 3; ++more) of_direct.push_back(bytes / sizeof(float) + more);
+    }
+    check_bits_at(of_direct, ranks, {});
   }
   CHECK(switches >= 5);
 }

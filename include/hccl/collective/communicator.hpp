@@ -66,7 +66,7 @@ struct communicator_state {
   std::chrono::nanoseconds timeout = std::chrono::minutes(30);
   std::uint32_t sequence = 0;
   std::string failure;
-  std::atomic<bool> aborted = false;  // here, by the user
+  std::atomic<bool> aborted = false;  // by this rank
   std::atomic<bool> busy = false;
   std::string_view operation;  // that runs
   detail::engine engine;

@@ -44,6 +44,12 @@ consteval bool check_reach() {
 /// Runs one collective after another, and keeps what memory that takes.
 class direct_engine {
  public:
+  /// Up to so many bytes an input always travels in the note: a second wait takes longer than to read all inputs.
+  static constexpr std::size_t small_bytes = std::size_t{2} << 10;
+
+  /// So many bytes of inputs at most travel in all notes together.
+  static constexpr std::size_t noted_bytes = std::size_t{128} << 10;
+
   /// Runs `c` on this rank, with shares of equal size. Returns false, on all ranks, if one has memory that the others
   /// do not reach, and nothing has been done. Throws as `engine::run`.
   template <SharedAddressTransport Net, DoneDirectly C>
@@ -253,9 +259,6 @@ class direct_engine {
     return at(outputs_, rank) + (e.offset - held(plan_.output, rank).offset) * plan_.what->element_bytes;
   }
 
-  static constexpr std::size_t small_bytes = std::size_t{2}
-                                             << 10;  // two waits take longer than to read all inputs
-  static constexpr std::size_t noted_bytes = std::size_t{128} << 10;  // in all notes together
   static constexpr std::size_t piece_bytes = std::size_t{16} << 10;
   static constexpr std::size_t streamed_bytes = std::size_t{16} << 20;
   static constexpr std::size_t copied_bytes = std::size_t{1} << 20;

@@ -8,6 +8,7 @@
 #include <hccl/core/link_model.hpp>
 #include <hccl/transport/concept.hpp>
 #include <hccl/transport/detail/check_addresses.hpp>
+#include <hccl/transport/detail/wait.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -98,7 +99,7 @@ class HybridTransport {
   bool progress(deadline until) {
     if (!far_) return near_->progress(until);
     if (!near_) return far_->progress(until);
-    const auto awake = deadline::after(most_yielding);
+    const auto awake = deadline::after(detail::most_yielding);
     for (;;) {
       if (near_->progress(now())) return true;
       const auto wait = awake.expired() ? std::min(until, deadline::after(nap)) : now();
@@ -142,7 +143,7 @@ class HybridTransport {
   bool is_near(int peer) const { return at(near_rank_, peer) != no_rank; }
 
   static constexpr char separator = '|';
-  static constexpr std::chrono::milliseconds most_yielding{10}, nap{1};
+  static constexpr std::chrono::milliseconds nap{1};
 
   int rank_ = 0;
   std::vector<int> near_rank_;  // of each rank, no_rank on other hosts

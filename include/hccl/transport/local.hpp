@@ -67,7 +67,7 @@ class LocalTransport : public detail::lane_member<detail::local_member> {
   /// Returns when no peer reads memory of this rank any more.
   void abort(const error& why) noexcept {
     member().world()->abort(why, rank());
-    member().wait_for_readers();
+    wait_for_visitors();
   }
 
  private:

@@ -82,7 +82,7 @@ class ShmTransport : public detail::lane_member<detail::shm_member> {
   /// Returns when no peer works in memory of this rank any more.
   void abort(const error& why) noexcept {
     member().world()->abort(why);
-    member().wait_for_visitors();
+    wait_for_visitors();
   }
 
  private:

@@ -22,15 +22,14 @@ class foreign_blocks {
   /// Throws `out_of_memory`, `peer_lost` if the rank has gone.
   std::byte* reach(const shm_world& world, int rank, const shared_place& there) {
     if (there.file == 0) return nullptr;
-    const auto is_it = [&](const block& b) { return b.rank == rank && b.file == there.file; };
+    const auto is_it = [&](const block& b) { return b.rank == rank && b.place.file == there.file; };
     auto found = std::ranges::find_if(blocks_, is_it);
     if (found == blocks_.end()) {
-      std::erase_if(blocks_,
-                    [&](const block& b) { return b.rank == rank && !world.is_open(rank, b.fd, b.file); });
+      std::erase_if(blocks_, [&](const block& b) { return b.rank == rank && !world.is_open(rank, b.place); });
       if (blocks_.size() >= std::max<std::size_t>(least_room, 4 * static_cast<std::size_t>(world.size())))
         blocks_.erase(std::ranges::min_element(blocks_, {}, &block::last_use));
       memory_file file = world.open(rank, there);
-      blocks_.push_back({rank, there.fd, there.file, file.map(0, file.size(), population::now), 0});
+      blocks_.push_back({rank, there, file.map(0, file.size(), population::now), 0});
       found = blocks_.end() - 1;
     }
     found->last_use = ++uses_;
@@ -42,8 +41,7 @@ class foreign_blocks {
 
   struct block {
     int rank;
-    int fd;  // there
-    ino_t file;
+    shared_place place;  // that was asked for first
     mapping memory;
     std::uint64_t last_use;
   };

@@ -11,11 +11,13 @@
 #include <hccl/transport/detail/raised_flag.hpp>
 #include <hccl/transport/detail/wait.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace hccl::inline v0::detail {
@@ -24,7 +26,8 @@ namespace hccl::inline v0::detail {
 ///
 /// Channel: what this rank sees of it. Besides `between` and `bell`, see `lane_traffic`, it has `rank()`, `size()`,
 /// `name(rank)`, by which a rank is called in errors, `check()`, which throws once the world was aborted,
-/// `has_gone(peer)`, `board_of(rank)`, and `is_visiting(rank)`, the flag of a rank that works in the memory of others.
+/// `has_gone(peer)`, `board_of(rank)`, `is_visiting(rank)`, the flag of a rank that works in the memory of others, and
+/// `is_used_by(peer)`, whether a rank works in that of this one.
 template <class Channel>
 class lane_member {
  public:
@@ -74,6 +77,15 @@ class lane_member {
       : channel_(std::move(channel)), traffic_(*channel_, rank(), size()) {}
 
   Channel& member() const { return *channel_; }
+
+  /// Waits until no other rank works in memory of this one: as long as one takes to finish what it has begun, ten
+  /// seconds at most. From any thread.
+  void wait_for_visitors() const {
+    const auto until = deadline::after(std::chrono::seconds(10));
+    for (int peer = 0; peer < size(); ++peer) {
+      while (peer != rank() && channel_->is_used_by(peer) && !until.expired()) std::this_thread::yield();
+    }
+  }
 
  private:
   /// Waits until `move()` returns true, and until the deadline.

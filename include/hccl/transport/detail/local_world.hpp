@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +21,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -196,16 +194,10 @@ class local_channel {
   /// Set while a rank works in the memory of others.
   std::atomic<bool>& is_visiting(int rank) { return members_[index(rank)].is_visiting; }
 
-  /// Waits until nobody reads what `rank` has lent, or works in memory that it has told of: as long as a peer takes to
-  /// reduce it, ten seconds at most.
-  void wait_for_readers(int rank) const {
-    const auto until = deadline::after(std::chrono::seconds(10));
-    for (int peer = 0; peer < ranks_; ++peer) {
-      const auto& is_visiting = members_[index(peer)].is_visiting;
-      while (peer != rank && is_visiting.load() && !until.expired()) std::this_thread::yield();
-      const lane* const l = lanes_[index(rank) * index(ranks_) + index(peer)].load();
-      while (l != nullptr && l->is_reading() && !until.expired()) std::this_thread::yield();
-    }
+  /// Whether `peer` reads what `rank` has lent, or works in memory that others have told of.
+  bool is_used(int rank, int peer) const {
+    const lane* const l = lanes_[index(rank) * index(ranks_) + index(peer)].load();
+    return members_[index(peer)].is_visiting.load() || (l != nullptr && l->is_reading());
   }
 
  private:
@@ -296,7 +288,7 @@ class local_member {
   board& board_of(int rank) const { return channel_->board_of(rank); }
   std::atomic<bool>& is_visiting(int rank) const { return channel_->is_visiting(rank); }
   bool has_gone(int rank) const { return channel_->has_left(rank); }
-  void wait_for_readers() const { channel_->wait_for_readers(rank_); }
+  bool is_used_by(int peer) const { return channel_->is_used(rank_, peer); }
 
  private:
   std::shared_ptr<local_world> world_;

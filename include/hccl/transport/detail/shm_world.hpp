@@ -146,8 +146,7 @@ class shm_layout {
 class shm_world {
  public:
   /// `addresses` are those of all ranks; the file is that of rank 0. `names` are the numbers by which errors call the
-  /// ranks. Throws `unsupported` if a rank is on another host,
-  /// `peer_lost` if one has gone, `out_of_memory`.
+  /// ranks. Throws `unsupported` if a rank is on another host, `peer_lost` if one has gone, `out_of_memory`.
   shm_world(memory_file own, int rank, const std::vector<shm_address>& addresses, std::vector<int> names)
       : rank_(rank),
         size_(static_cast<int>(addresses.size())),
@@ -202,8 +201,8 @@ class shm_world {
   }
 
   /// Tells whether a rank still has a file.
-  bool is_open(int rank, int fd, ino_t file) const {
-    return memory_file::is_open(processes_[static_cast<std::size_t>(rank)].id, fd, file);
+  bool is_open(int rank, const shared_place& there) const {
+    return memory_file::is_open(processes_[static_cast<std::size_t>(rank)].id, there.fd, there.file);
   }
 
   /// Opens a file of a rank. Throws as `memory_file::open`.
@@ -310,14 +309,8 @@ class shm_member {
     return of(rank).has_left.load() || has_ended_[static_cast<std::size_t>(rank)];
   }
 
-  /// Waits until nobody works in memory of this rank: as long as a peer takes to reduce it, ten seconds at most.
-  void wait_for_visitors() const {
-    const auto until = deadline::after(std::chrono::seconds(10));
-    for (int peer = 0; peer < size(); ++peer) {
-      while (peer != rank() && is_visiting(peer).load() && !world_->has_ended(peer) && !until.expired())
-        std::this_thread::yield();
-    }
-  }
+  /// Whether a rank that is alive works in memory of others.
+  bool is_used_by(int peer) const { return is_visiting(peer).load() && !world_->has_ended(peer); }
 
  private:
   shm_membership& of(int rank) const { return shm_layout::membership(memory_.data(), rank); }

@@ -20,14 +20,15 @@ inline void relax() {
 #endif
 }
 
+/// How long a rank that waits yields before it sleeps: it is slow to come back where others want the core.
+inline constexpr std::chrono::milliseconds most_yielding{10};
+
 /// Calls `move()` until it returns true, and returns true, or until the deadline has passed, and returns false. Spins
-/// while every one of `ranks` has a core of its own, then yields for some milliseconds, lest it is slow to come back
-/// where others want the core, then sleeps until `bell` is rung. `check()` is called
+/// while every one of `ranks` has a core of its own, then yields, then sleeps until `bell` is rung. `check()` is called
 /// between the looks at what is slow to change.
 template <class Bell>
 bool wait_until(deadline until, int ranks, Bell& bell, auto&& move, auto&& check) {
   constexpr int most_spins = 2000;
-  constexpr std::chrono::milliseconds most_yielding{10};
   if (move()) return true;
   check();
   if (until.expired()) return false;
