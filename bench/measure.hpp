@@ -9,6 +9,8 @@
 // bytes / time, and busbw = algbw times the share that the busiest link has to carry, so that it can be
 // compared with the speed of the hardware.
 
+#include "perf/bus_factor.hpp"
+
 #include <hccl/collectives.hpp>
 
 #include <benchmark/benchmark.h>
@@ -43,14 +45,6 @@ void call(hccl::Broadcast, auto& comm, Buffer& in, Buffer& out) {
 template <class A>
 void call(hccl::Reduce, auto& comm, Buffer& in, Buffer& out) {
   hccl::reduce<float, hccl::Sum, A>(comm, in, out);
-}
-
-/// busbw / algbw.
-template <class C>
-double bus_factor(int ranks) {
-  const double others = static_cast<double>(ranks - 1) / ranks;
-  if constexpr (std::same_as<C, hccl::AllReduce>) return 2 * others;
-  return hccl::Shared<C> ? others : 1;
 }
 
 /// Returns the seconds that the slowest rank took in each round.
@@ -95,7 +89,7 @@ void add(int ranks, std::size_t bytes) {
     const double algbw = static_cast<double>(bytes) / median / 1e9;
     state.counters["us"] = 1e6 * median;
     state.counters["algbw_GB/s"] = algbw;
-    state.counters["busbw_GB/s"] = algbw * bus_factor<C>(ranks);
+    state.counters["busbw_GB/s"] = algbw * perf::bus_factor(C::name, ranks);
   };
   benchmark::RegisterBenchmark(name.c_str(), run)
       ->UseManualTime()

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <span>
 #include <string>
 #include <thread>
@@ -100,10 +99,7 @@ std::size_t run(const perf::options& chosen, world& all, std::size_t self) {
     const auto run_one = [&all, self, where](std::span<float> in, std::span<float> out) {
       call(all, self, where, in, out);
     };
-    const auto sum = [](const std::vector<float>& column) {
-      return std::accumulate(column.begin(), column.end(), 0.0f);
-    };
-    return perf::make_trial<float, std::vector<float>>(where, rank, size, 0, false, sum, run_one);
+    return perf::make_sum(where, rank, size, 0, run_one);
   };
   const auto max = [&](std::vector<double>& values) {
     all.members[self].values = &values;

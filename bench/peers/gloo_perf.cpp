@@ -24,7 +24,6 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,29 +42,26 @@ void call(const Context& all, const perf::point& where, std::span<float> in, std
   const std::string& collective = where.collective;
   using Sum = void (*)(void*, const void*, const void*, std::size_t);
   const Sum sum = &gloo::sum<float>;
+  const auto with_buffers = [&](auto& o) -> auto& {
+    o.setInput(in.data(), in.size());
+    o.setOutput(out.data(), out.size());
+    return o;
+  };
   if (collective == "allreduce") {
     gloo::AllreduceOptions o(all);
-    o.setInput(in.data(), in.size());
-    o.setOutput(out.data(), out.size());
     o.setReduceFunction(sum);
-    gloo::allreduce(o);
+    gloo::allreduce(with_buffers(o));
   } else if (collective == "allgather") {
     gloo::AllgatherOptions o(all);
-    o.setInput(in.data(), in.size());
-    o.setOutput(out.data(), out.size());
-    gloo::allgather(o);
+    gloo::allgather(with_buffers(o));
   } else if (collective == "reduce") {
     gloo::ReduceOptions o(all);
-    o.setInput(in.data(), in.size());
-    o.setOutput(out.data(), out.size());
     o.setRoot(root);
     o.setReduceFunction(sum);
-    gloo::reduce(o);
+    gloo::reduce(with_buffers(o));
   } else if (collective == "alltoall") {
     gloo::AlltoallOptions o(all);
-    o.setInput(in.data(), in.size());
-    o.setOutput(out.data(), out.size());
-    gloo::alltoall(o);
+    gloo::alltoall(with_buffers(o));
   } else if (collective == "broadcast") {
     gloo::BroadcastOptions o(all);
     o.setOutput(out.data(), out.size());
@@ -89,10 +85,7 @@ int run(const perf::options& chosen, const std::string& meeting, int rank, int s
     const auto run_one = [&, where](std::span<float> in, std::span<float> out) {
       call(all, where, in, out, chosen.root);
     };
-    const auto sum = [](const std::vector<float>& column) {
-      return std::accumulate(column.begin(), column.end(), 0.0f);
-    };
-    return perf::make_trial<float, std::vector<float>>(where, rank, size, chosen.root, false, sum, run_one);
+    return perf::make_sum(where, rank, size, chosen.root, run_one);
   };
   const auto barrier = [&] {
     gloo::BarrierOptions o(all);

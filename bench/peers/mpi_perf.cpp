@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,10 +68,7 @@ int main(int argc, char** argv) {
     const auto run = [&, where](std::span<float> in, std::span<float> out) {
       call(where, in, out, chosen.root, size);
     };
-    const auto sum = [](const std::vector<float>& column) {
-      return std::accumulate(column.begin(), column.end(), 0.0f);
-    };
-    return perf::make_trial<float, std::vector<float>>(where, rank, size, chosen.root, false, sum, run);
+    return perf::make_sum(where, rank, size, chosen.root, run);
   };
   const auto barrier = [] { MPI_Barrier(MPI_COMM_WORLD); };
   const auto max = [](std::vector<double>& all) {

@@ -4,6 +4,7 @@
 // hccl over one transport, as it is measured.
 
 #include "measure.hpp"
+#include "reduction/fold.hpp"
 #include "trial.hpp"
 
 #include <hccl/collectives.hpp>
@@ -36,17 +37,6 @@ void with_names(const std::string& type, const std::string& op, auto&& f) {
   if (type == "bfloat16") return f(hccl::bfloat16{}, hccl::Sum{});
   if (type == "double") return f(double{}, hccl::Sum{});
   f(float{}, hccl::Sum{});
-}
-
-/// What a reduction makes of one element of each rank.
-template <class T, class Op>
-T fold(const Op& op, const std::vector<T>& column) {
-  const int ranks = static_cast<int>(column.size());
-  using A = hccl::accumulator_t<Op, T>;
-  A result = hccl::prepare(op, column.front(), ranks);
-  for (std::size_t i = 1; i < column.size(); ++i)
-    result = static_cast<A>(op(result, hccl::prepare(op, column[i], ranks)));
-  return hccl::finish<T>(op, result, ranks);
 }
 
 /// Does a collective that is named.

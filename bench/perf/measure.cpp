@@ -2,6 +2,7 @@
 
 #include "measure.hpp"
 
+#include "bus_factor.hpp"
 #include "probe.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +14,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <map>
+#include <optional>
 #include <thread>
 
 namespace perf {
@@ -31,12 +32,6 @@ struct row {
   std::size_t wrong;
   double probe;  // seconds
 };
-
-double bus_factor(const std::string& collective, int ranks) {
-  const double others = static_cast<double>(ranks - 1) / ranks;
-  if (collective == "allreduce") return 2 * others;
-  return collective == "broadcast" || collective == "reduce" ? 1 : others;
-}
 
 /// Few rounds of large vectors, many of small ones, and no more than take some second. `pace`: seconds of a round.
 int rounds_for(std::size_t bytes, double pace) {
@@ -61,8 +56,8 @@ std::string machine() {
 }
 
 /// Measures one point; empty if the library does not offer it.
-std::vector<row> measure_point(const options& chosen, const library& lib, const point& where,
-                               const probe& distance) {
+std::optional<row> measure_point(const options& chosen, const library& lib, const point& where,
+                                 const probe& distance) {
   using clock = std::chrono::steady_clock;
   const auto seconds = [](clock::duration d) { return std::chrono::duration<double>(d).count(); };
   const trial t = lib.prepare(where);
@@ -102,9 +97,15 @@ std::vector<row> measure_point(const options& chosen, const library& lib, const 
   };
   const double median = at(times, 0.5);
   const double algbw = static_cast<double>(where.bytes) / median;
-  return {{where, times.front(), median, at(times, 0.99), at(times_and_reads, 0.5), algbw,
-           algbw * bus_factor(where.collective, lib.size), static_cast<std::size_t>(faults[0]),
-           (before + after) / 2}};
+  return row{where,
+             times.front(),
+             median,
+             at(times, 0.99),
+             at(times_and_reads, 0.5),
+             algbw,
+             algbw * bus_factor(where.collective, lib.size),
+             static_cast<std::size_t>(faults[0]),
+             (before + after) / 2};
 }
 
 /// The sizes that are measured: whole shares of whole elements.
@@ -242,15 +243,15 @@ std::size_t measure(const options& chosen, const library& lib) {
   }
   std::size_t wrong = 0;
   for (const point& where : points_of(chosen, lib)) {
-    for (const row& r : measure_point(chosen, lib, where, distance)) {
-      wrong += r.wrong;
-      if (!is_first) continue;
-      if (chosen.json) {
-        all.push_back(json_row(chosen, r));
-      } else {
-        chosen.csv ? print_csv_row(chosen, lib, r) : print_table_row(chosen, r);
-        std::fflush(stdout);
-      }
+    const std::optional<row> r = measure_point(chosen, lib, where, distance);
+    if (!r) continue;
+    wrong += r->wrong;
+    if (!is_first) continue;
+    if (chosen.json) {
+      all.push_back(json_row(chosen, *r));
+    } else {
+      chosen.csv ? print_csv_row(chosen, lib, *r) : print_table_row(chosen, *r);
+      std::fflush(stdout);
     }
   }
   if (is_first && chosen.json) {

@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace perf {
@@ -19,8 +21,8 @@ namespace perf {
 inline bool takes_share(const std::string& collective) { return collective == "allgather"; }
 inline bool gets_share(const std::string& collective) { return collective == "reduce_scatter"; }
 
-/// Buffers of type Buffer, a vector of T, and what is done with them. `fold(rounds, j)` is what a reduction makes of
-/// the inputs of all ranks; `call(in, out)` is what is measured.
+/// Buffers of type Buffer, a vector of T, and what is done with them. `fold(column)` is what a reduction makes of one
+/// element of each rank; `call(in, out)` is what is measured.
 template <class T, class Buffer>
 trial make_trial(const point& where, int rank, int size, int root, bool multiplies,
                  std::function<T(const std::vector<T>&)> fold,
@@ -71,6 +73,15 @@ trial make_trial(const point& where, int rank, int size, int root, bool multipli
     return expected.wrong(found, gets_share(collective) ? self * share : 0);
   };
   return t;
+}
+
+/// The same for sums of floats, which the other libraries are measured with.
+inline trial make_sum(const point& where, int rank, int size, int root,
+                      std::function<void(std::span<float>, std::span<float>)> call) {
+  const auto sum = [](const std::vector<float>& column) {
+    return std::accumulate(column.begin(), column.end(), 0.0f);
+  };
+  return make_trial<float, std::vector<float>>(where, rank, size, root, false, sum, std::move(call));
 }
 
 }  // namespace perf
