@@ -32,7 +32,7 @@ void run(const perf::options& chosen, auto& comm) {
 template <class Net>
 void run_on_processes(const perf::options& chosen) {
   const auto f = [&](hccl::communicator<Net>& comm) { run(chosen, comm); };
-  if (chosen.ranks > 0 || hccl::find_launch().size == 1)
+  if (chosen.ranks > 0 || !hccl::launched())
     return hccl::run_processes<Net>(chosen.ranks > 0 ? chosen.ranks : 2, f);
   auto comm = hccl::connect<Net>();
   f(comm);
@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   const perf::options chosen = perf::read_options(argc, argv);
   try {
     if (chosen.transport == "local") {
+      if (hccl::launched()) throw std::invalid_argument("--transport local: threads need no launcher");
       hccl::run_local(chosen.ranks > 0 ? chosen.ranks : 2, [&](auto& comm) { run(chosen, comm); });
     } else if (chosen.transport == "tcp") {
       run_on_processes<hccl::TcpTransport>(chosen);

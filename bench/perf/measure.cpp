@@ -12,9 +12,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 namespace perf {
@@ -123,16 +125,21 @@ std::vector<point> points_of(const options& chosen, const library& lib) {
       add(collective, 0, false);
       continue;
     }
-    for (std::size_t bytes = chosen.min_bytes; bytes <= chosen.max_bytes;
-         bytes = chosen.increment > 0 ? bytes + chosen.increment : bytes * chosen.factor) {
+    for (std::size_t bytes = chosen.min_bytes;;) {
       if (chosen.place != "in") add(collective, bytes, false);
       if (chosen.place != "out" && collective != "alltoall") add(collective, bytes, true);
+      const std::size_t step = chosen.increment > 0 ? chosen.increment : bytes * (chosen.factor - 1);
+      if (step > chosen.max_bytes - bytes) break;
+      bytes += step;
     }
   }
   return points;
 }
 
 constexpr double us = 1e6, gb = 1e-9;
+
+/// So that sizes do not overflow; no machine measures more.
+constexpr std::size_t most_bytes = std::size_t{1} << 40;
 
 void print_table_row(const options& chosen, const row& r) {
   fmt::print(
@@ -148,7 +155,7 @@ void print_csv_row(const options& chosen, const library& lib, const row& r) {
              lib.name, lib.transport, lib.algorithm, chosen.buffers, lib.size, r.where.collective,
              r.where.bytes, r.where.count, chosen.type, chosen.op, chosen.root,
              r.where.in_place ? "in" : "out", r.min * us, r.median * us, r.p99 * us, r.read * us,
-             r.algbw * gb, r.busbw * gb, r.wrong, r.probe * us);
+             r.algbw * gb, r.busbw * gb, chosen.check ? fmt::format("{}", r.wrong) : "", r.probe * us);
 }
 
 nlohmann::json json_row(const options& chosen, const row& r) {
@@ -165,7 +172,7 @@ nlohmann::json json_row(const options& chosen, const row& r) {
           {"median_with_read_us", r.read * us},
           {"algbw_GBs", r.algbw * gb},
           {"busbw_GBs", r.busbw * gb},
-          {"wrong", r.wrong},
+          {"wrong", chosen.check ? nlohmann::json(r.wrong) : nlohmann::json()},
           {"probe_us", r.probe * us}};
 }
 
@@ -202,14 +209,16 @@ options read_options(int argc, char** argv) {
   app.add_option("--buffers", chosen.buffers, "private, or shared between processes")
       ->check(CLI::IsMember({"private", "shared"}))
       ->capture_default_str();
-  app.add_option("--algorithm", chosen.algorithm, "auto, or the name of one")->capture_default_str();
+  app.add_option("--algorithm", chosen.algorithm,
+                 "auto, or the name of one; auto goes on where that does not offer the collective")
+      ->capture_default_str();
   app.add_option("--transport", chosen.transport, "how ranks are connected")
       ->check(CLI::IsMember({"local", "shm", "tcp"}))
       ->capture_default_str();
   app.add_option("--ranks", chosen.ranks, "ranks that are started; 0: those of a launcher, or 2")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--csv", chosen.csv, "print comma-separated values");
-  app.add_flag("--json", chosen.json, "print JSON");
+  auto* const csv = app.add_flag("--csv", chosen.csv, "print comma-separated values");
+  app.add_flag("--json", chosen.json, "print JSON")->excludes(csv);
   app.add_option("--probe", chosen.probe,
                  "file of 4096 zero bytes, through which the distance of two cores is measured");
   try {
@@ -218,6 +227,9 @@ options read_options(int argc, char** argv) {
       throw CLI::ValidationError("--op", "reductions other than sum are measured with float");
     if (chosen.min_bytes == 0 && chosen.increment == 0)
       throw CLI::ValidationError("--minbytes", "0 needs --stepbytes");
+    if (chosen.min_bytes > chosen.max_bytes)
+      throw CLI::ValidationError("--minbytes", "is more than --maxbytes");
+    if (chosen.max_bytes > most_bytes) throw CLI::ValidationError("--maxbytes", "is more than 1 TiB");
   } catch (const CLI::ParseError& e) {
     std::exit(app.exit(e));
   }
@@ -242,7 +254,12 @@ std::size_t measure(const options& chosen, const library& lib) {
         "with read", "algbw", "busbw", "#wrong");
   }
   std::size_t wrong = 0;
-  for (const point& where : points_of(chosen, lib)) {
+  const std::vector<point> points = points_of(chosen, lib);
+  if (points.empty())
+    throw std::invalid_argument(
+        fmt::format("no size from {} to {} bytes holds an element of {} for each of {} ranks",
+                    chosen.min_bytes, chosen.max_bytes, chosen.type, lib.size));
+  for (const point& where : points) {
     const std::optional<row> r = measure_point(chosen, lib, where, distance);
     if (!r) continue;
     wrong += r->wrong;
@@ -264,6 +281,7 @@ std::size_t measure(const options& chosen, const library& lib) {
                                       {"points", all}}
                            .dump(2));
   }
+  if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write the results");
   return wrong;
 }
 

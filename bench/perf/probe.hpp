@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -24,10 +25,13 @@ class probe {
   probe(const std::string& path, int ranks) {
     if (path.empty() || ranks != 2) return;
     const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    struct stat found{};
+    const bool is_large =
+        file >= 0 && ::fstat(file, &found) == 0 && found.st_size >= static_cast<off_t>(bytes);
     void* const memory =
-        file < 0 ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        !is_large ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (file >= 0) ::close(file);
-    if (memory == MAP_FAILED) throw std::runtime_error("cannot map " + path);
+    if (memory == MAP_FAILED) throw std::runtime_error("--probe: cannot map 4096 bytes of " + path);
     lines_ = static_cast<line*>(memory);
   }
   probe(const probe&) = delete;
