@@ -219,7 +219,87 @@ TEST_CASE("whoever is killed, and whenever, the others hear of it and nothing is
   CHECK(count("/proc/self/fd") == descriptors);
 }
 
-TEST_CASE("shared memory that a rank has freed is not kept by the others") {
+TEST_CASE("what a rank frees is given back at once, though others have it mapped") {
+  CHECK_NOTHROW(hccl::run_processes<hccl::ShmTransport>(2, [&](auto& comm) {
+    const auto resident = [] {  // kilobytes of shared memory, of this rank and of the other
+      std::ifstream lines("/proc/self/smaps");
+      long sum = 0;
+      bool is_shared = false;
+      for (std::string line; std::getline(lines, line);) {
+        if (line.find('-') < line.find(' ')) is_shared = line.find("memfd:hccl") != line.npos;
+        if (is_shared && line.starts_with("Rss:")) sum += std::stol(line.substr(4));
+      }
+      return sum;
+    };
+    constexpr std::size_t count = 4'000'000;  // 15,625 KiB
+    hccl::barrier(comm);
+    const long before = resident();
+    {
+      hccl::shared_vector<int> data(count, 1);
+      hccl::allreduce(comm, data);
+      require(resident() > before + 31'000, "the buffers of both ranks are not mapped");
+      hccl::barrier(comm);
+    }
+    hccl::barrier(comm);
+    require(resident() < before + 1000, "memory that was freed has not been given back");
+  }));
+}
+
+TEST_CASE("a rank that dies while it aborts has aborted, and nobody works in the memory of others any more") {
+  std::vector<hccl::ShmTransport::listener> listeners(2);
+  const std::vector<std::string> addresses{listeners[0].address(), listeners[1].address()};
+  const auto file = hccl::detail::shm_address::read(addresses[0]);
+  std::vector<hccl::ShmTransport> nets;
+  for (int rank : {0, 1})
+    nets.emplace_back(std::move(listeners[static_cast<std::size_t>(rank)]), rank, 2, addresses);
+  const auto head = hccl::detail::memory_file::open(file.process, file.fd, file.number)
+                        .map(0, sizeof(hccl::detail::shm_head), hccl::detail::population::on_touch);
+  reinterpret_cast<hccl::detail::shm_head*>(head.data())->abort = 1;
+  nets[0].abort(hccl::error(hccl::errc::timeout, "over", 1));  // comes too late to tell a reason
+  for (auto& net : nets) {
+    const auto failure = outcome_of([&] { net.visit(); });
+    CHECK(failure.is(hccl::errc::aborted));
+    CHECK(failure.says("died"));
+  }
+}
+
+TEST_CASE("any number of shared buffers stays mapped") {
+  CHECK_NOTHROW(hccl::run_processes<hccl::ShmTransport>(2, [](auto& comm) {
+    std::vector<hccl::shared_vector<int>> buffers(150, hccl::shared_vector<int>(1000, 1));
+    const auto faults = [] {
+      rusage used{};
+      ::getrusage(RUSAGE_SELF, &used);
+      return used.ru_minflt + used.ru_majflt;
+    };
+    const auto reduce_all = [&] {
+      for (auto& each : buffers) hccl::allreduce(comm, each);
+    };
+    reduce_all();
+    const auto before = faults();
+    reduce_all();
+    require(hccl_test::under_sanitizer || faults() == before, "a buffer was mapped again");
+  }));
+}
+
+TEST_CASE("a lack of descriptors for shared memory is an error that names the rank and the call") {
+  const auto outcome = outcome_of([] {
+    hccl::run_processes<hccl::ShmTransport>(2, [](auto& comm) {
+      hccl::shared_vector<int> data(100'000);
+      if (comm.rank() == 1) {
+        rlimit few{};
+        ::getrlimit(RLIMIT_NOFILE, &few);
+        few.rlim_cur = 3;
+        ::setrlimit(RLIMIT_NOFILE, &few);
+      }
+      hccl::allreduce(comm, data);
+    });
+  });
+  INFO(outcome.text());
+  CHECK(outcome.is(hccl::errc::out_of_memory));
+  CHECK(outcome.says("rank 1: the buffer of rank 0"));
+}
+
+TEST_CASE("shared memory that a rank has freed is not kept mapped by the others") {
   CHECK_NOTHROW(hccl::run_processes<hccl::ShmTransport>(2, [](auto& comm) {
     const auto mappings = [] {
       std::ifstream maps("/proc/self/maps");

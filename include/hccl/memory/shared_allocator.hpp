@@ -16,8 +16,9 @@ namespace hccl::inline v0 {
 /// way (see `Direct`).
 ///
 /// A standard allocator, for buffers that live long: each allocation takes a file descriptor, whole pages, and a few
-/// system calls. All its memory is there from the start (`out_of_memory` if it is not), nothing is left of it after the
-/// end of the process, and a process that is forked shares it with its parent. From any thread.
+/// system calls. All its memory is there from the start (`out_of_memory` if it is not), and nothing is left of it after
+/// the end of the process. A process that is forked shares it with its parent until that frees it: memory made before
+/// `run_processes` is one and the same for all ranks, so make the buffers of a collective in the ranks. From any thread.
 template <class T>
 class SharedAllocator {
  public:

@@ -87,20 +87,17 @@ class memory_file {
     return made;
   }
 
-  /// Tells whether another process still has the file.
-  static bool is_open(pid_t process, int fd, ino_t number) {
-    struct stat found{};
-    return ::stat(path_of(process, fd).c_str(), &found) == 0 && found.st_ino == number;
-  }
-
-  /// Opens the file of another process. Throws `peer_lost` if it has gone, `unsupported` if that is not allowed.
+  /// Opens the file of another process. Throws `peer_lost` if it has gone, `unsupported` if that is not allowed,
+  /// `out_of_memory` if this process can have no more files.
   static memory_file open(pid_t process, int fd, ino_t number) {
-    memory_file opened(descriptor(::open(path_of(process, fd).c_str(), O_RDWR | O_CLOEXEC)));
-    if (opened.file_.get() < 0 && errno != ENOENT)
-      throw error(errc::unsupported,
-                  concat("cannot open the shared memory of process ", process, ": ", cause()));
+    memory_file opened(descriptor(::open(concat("/proc/", process, "/fd/", fd).c_str(), O_RDWR | O_CLOEXEC)));
+    if (opened.file_.get() < 0 && (errno != ENOENT || ::access("/proc/self/fd", F_OK) != 0)) {
+      const bool is_full = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+      throw error(is_full ? errc::out_of_memory : errc::unsupported,
+                  concat("cannot open the shared memory of process ", process, " through /proc: ", cause()));
+    }
     if (opened.file_.get() < 0 || opened.number() != number)
-      throw error(errc::peer_lost, concat("process ", process, " has gone, and its shared memory with it"));
+      throw error(errc::peer_lost, concat("process ", process, " has gone, or has closed its shared memory"));
     return opened;
   }
 
@@ -136,8 +133,6 @@ class memory_file {
 
  private:
   explicit memory_file(descriptor file) : file_(std::move(file)) {}
-
-  static std::string path_of(pid_t process, int fd) { return concat("/proc/", process, "/fd/", fd); }
 
   struct stat state() const {
     struct stat found{};

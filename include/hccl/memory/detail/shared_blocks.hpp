@@ -5,6 +5,9 @@
 
 #include <hccl/memory/detail/memory_file.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -36,8 +39,8 @@ class shared_blocks {
 
   /// Throws `out_of_memory`.
   std::byte* allocate(std::size_t bytes) {
-    block made{memory_file::create(), {}, 0};
-    made.memory = made.file.make(0, bytes, population::now);
+    block made{memory_file::create(), {}, 0, ::getpid()};
+    made.memory = made.file.make(0, std::max<std::size_t>(bytes, 1), population::now);
     made.number = made.file.number();
     std::byte* const begin = made.memory.data();
     const std::lock_guard lock(mutex_);
@@ -45,7 +48,19 @@ class shared_blocks {
     return begin;
   }
 
+  /// Gives the memory back, even if other processes have it mapped; but not if this one was forked from the one that
+  /// allocated it.
   void release(std::byte* begin) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      block& gone = blocks_.find(begin)->second;
+      if (gone.owner == ::getpid()) gone.file.discard(0, gone.memory.size());
+    }
+    forget(begin);
+  }
+
+  /// Unmaps the memory: it lasts until all that have it mapped have done so.
+  void forget(std::byte* begin) noexcept {
     const std::lock_guard lock(mutex_);
     blocks_.erase(begin);
   }
@@ -67,6 +82,7 @@ class shared_blocks {
     memory_file file;
     mapping memory;
     ino_t number;  // of the file
+    pid_t owner;
   };
 
   std::mutex mutex_;

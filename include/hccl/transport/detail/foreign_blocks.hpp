@@ -7,47 +7,35 @@
 #include <hccl/memory/detail/shared_blocks.hpp>
 #include <hccl/transport/detail/shm_world.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <vector>
+#include <map>
+#include <utility>
 
 namespace hccl::inline v0::detail {
 
-/// Blocks of the other ranks, mapped when first asked for. When a rank comes with a new one, those go that it has freed;
-/// when there are many, that goes which has not been asked for the longest time, but the input and the output of every
-/// rank stay.
+/// Blocks of the other ranks, mapped when first asked for. One that its rank has freed holds no memory any more; it goes
+/// when the rank uses its descriptor for another.
 class foreign_blocks {
  public:
   /// Throws `out_of_memory`, `peer_lost` if the rank has gone.
   std::byte* reach(const shm_world& world, int rank, const shared_place& there) {
     if (there.file == 0) return nullptr;
-    const auto is_it = [&](const block& b) { return b.rank == rank && b.place.file == there.file; };
-    auto found = std::ranges::find_if(blocks_, is_it);
-    if (found == blocks_.end()) {
-      std::erase_if(blocks_, [&](const block& b) { return b.rank == rank && !world.is_open(rank, b.place); });
-      if (blocks_.size() >= std::max<std::size_t>(least_room, 4 * static_cast<std::size_t>(world.size())))
-        blocks_.erase(std::ranges::min_element(blocks_, {}, &block::last_use));
+    block& b = blocks_[{rank, there.fd}];
+    if (b.file != there.file) {
       memory_file file = world.open(rank, there);
-      blocks_.push_back({rank, there, file.map(0, file.size(), population::now), 0});
-      found = blocks_.end() - 1;
+      b.memory = file.map(0, file.size(), population::now);
+      b.file = there.file;
     }
-    found->last_use = ++uses_;
-    return found->memory.data() + there.offset;
+    return b.memory.data() + there.offset;
   }
 
  private:
-  static constexpr std::size_t least_room = 64;
-
   struct block {
-    int rank;
-    shared_place place;  // that was asked for first
+    ino_t file = 0;  // none
     mapping memory;
-    std::uint64_t last_use;
   };
 
-  std::vector<block> blocks_;
-  std::uint64_t uses_ = 0;
+  std::map<std::pair<int, int>, block> blocks_;  // by rank and descriptor
 };
 
 }  // namespace hccl::inline v0::detail

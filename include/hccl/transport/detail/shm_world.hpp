@@ -200,14 +200,15 @@ class shm_world {
     return process.fd < 0 || ::poll(&process, 1, 0) > 0;
   }
 
-  /// Tells whether a rank still has a file.
-  bool is_open(int rank, const shared_place& there) const {
-    return memory_file::is_open(processes_[static_cast<std::size_t>(rank)].id, there.fd, there.file);
-  }
-
-  /// Opens a file of a rank. Throws as `memory_file::open`.
+  /// Opens a file of a rank. Throws as `memory_file::open`, with the names of both.
   memory_file open(int rank, const shared_place& there) const {
-    return memory_file::open(processes_[static_cast<std::size_t>(rank)].id, there.fd, there.file);
+    try {
+      return memory_file::open(processes_[static_cast<std::size_t>(rank)].id, there.fd, there.file);
+    } catch (const error& e) {
+      throw error(e.kind(),
+                  concat("rank ", name(rank_), ": the buffer of rank ", name(rank), ": ", reason(e)),
+                  name(e.kind() == errc::peer_lost ? rank : rank_));
+    }
   }
 
   void ring_all() const {
@@ -217,9 +218,9 @@ class shm_world {
   /// Makes every rank fail from now on. The first reason stands.
   void abort(const error& why) noexcept {
     shm_head& h = head();
+    const std::string text = reason(why);
     std::uint32_t none = 0;
     if (h.abort.compare_exchange_strong(none, 1)) {
-      const std::string text = reason(why);
       h.kind = static_cast<std::int32_t>(why.kind());
       h.failed_rank = why.failed_rank() == no_rank ? name(rank_) : why.failed_rank();
       h.by = name(rank_);
@@ -230,10 +231,15 @@ class shm_world {
     ring_all();
   }
 
-  /// Throws if the world was aborted.
+  /// Throws if the world was aborted: from the moment on at which the reason is begun to be written.
   void check() const {
     const shm_head& h = head();
-    if (h.abort.load() != 2) return;
+    if (h.abort.load() == 0) return;
+    for (const auto until = deadline::after(std::chrono::milliseconds(100)); h.abort.load() != 2;) {
+      if (until.expired())
+        throw error(errc::aborted, concat("rank ", name(rank_), ": aborted by a rank that died"));
+      std::this_thread::yield();
+    }
     throw error(static_cast<errc>(h.kind),
                 concat("rank ", name(rank_), ": aborted by rank ", h.by, ": ", h.reason.data()),
                 h.failed_rank);
