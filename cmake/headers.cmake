@@ -71,11 +71,14 @@ set(HCCLPP_CORE_HEADERS
   hccl/engine/call.hpp
   hccl/engine/combiner.hpp
   hccl/engine/direct.hpp
+  hccl/engine/direct_plan.hpp
   hccl/engine/layout.hpp
   hccl/engine/point_to_point.hpp
   hccl/engine/run.hpp
   hccl/engine/scratch.hpp
+  hccl/engine/staged_call.hpp
   hccl/engine/stream_copy.hpp
+  hccl/engine/windows.hpp
   hccl/memory/shared_allocator.hpp
   hccl/memory/detail/memory_file.hpp
   hccl/memory/detail/shared_blocks.hpp

@@ -46,7 +46,7 @@ struct explanation {
 
 /// Tells which algorithm a collective would run, and why. Sends nothing; the same on all ranks.
 ///
-/// Between processes of a host, `direct` is what runs if the input is small or the buffers of all ranks are shared (see
+/// Between two processes of a host, `direct` is what runs if the input is small or the buffers of both are shared (see
 /// `Direct`), and else the cheapest of the other candidates.
 ///
 /// Algo: as in the call; `Auto` unless given. c: the collective, `AllReduce{}`, `Broadcast{root}`, ... bytes: of the

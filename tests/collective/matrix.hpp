@@ -171,7 +171,7 @@ void check_direct(CollectiveChecks<T, Net, Allocator>& checks, std::size_t count
 
 /// The largest inputs, in bytes, that `Direct` treats as it does smaller ones: beyond them it goes another way.
 inline std::vector<std::size_t> switch_points_of_direct(int ranks) {
-  using engine = hccl::detail::direct_engine;
+  using engine = hccl::detail::direct_engine<hccl::detail::private_memory>;
   return {engine::small_bytes, engine::noted_bytes / static_cast<std::size_t>(ranks)};
 }
 

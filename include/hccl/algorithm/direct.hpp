@@ -12,12 +12,13 @@
 
 namespace hccl::inline v0 {
 
-/// One pass over memory that all ranks share; not a schedule of messages. Needs a SharedAddressTransport.
+/// One pass over memory that all ranks reach; not a schedule of messages. Needs a SharedAddressTransport.
 ///
 /// Each rank tells the others where its buffers are. The owner of a block then reads it from all inputs, combines it in
 /// rank order in a piece that stays in the cache, and writes it to every output: p n bytes read and p n written by p
 /// ranks for an allreduce of n bytes, and nobody can do with less. A rank returns when all have finished. What fits
-/// into a note travels in it instead, and every rank combines all of it: one note a rank, and no second wait.
+/// into a note travels in it instead, and every rank combines all of it: one note a rank, and no second wait. What others
+/// do not reach, a rank copies chunk by chunk to where they do: its window.
 ///
 /// Offers the collectives of `DoneDirectly`, with shares of equal size. Keeps rank order.
 struct Direct {

@@ -45,15 +45,16 @@ inline std::uint32_t digest(const topology& hosts) {
 }
 
 /// Where elements are kept that travel in place of the user's: where the other ranks reach them, if the transport says
-/// what memory that is.
+/// what memory that is. `lasting` is memory that they may still read when this rank has freed it.
 template <class Net>
 struct memory_of {
   using type = private_memory;
+  using lasting = private_memory;
 };
-template <class Net>
-  requires requires { typename Net::allocator; }
+template <SharedMemoryTransport Net>
 struct memory_of<Net> {
   using type = typename Net::allocator;
+  using lasting = typename Net::lasting_allocator;
 };
 
 /// What a communicator owns.
@@ -70,7 +71,7 @@ struct communicator_state {
   std::atomic<bool> busy = false;
   std::string_view operation;  // that runs
   detail::engine engine;
-  detail::direct_engine direct;
+  direct_engine<typename memory_of<Net>::lasting> direct;
   scratch_memory<typename memory_of<Net>::type> accumulators;
   mailbox mail;
   std::vector<parcel> parcels;  // of one batch
@@ -188,8 +189,14 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
   try {
     run(state);
   } catch (const error& e) {
-    fail(e);
-    throw;
+    const bool names_nobody = e.kind() == errc::out_of_memory && e.failed_rank() == no_rank;
+    if (!names_nobody) {
+      fail(e);
+      throw;
+    }
+    const error why(e.kind(), concat("rank ", comm.rank(), ": ", name, ": ", reason(e)), comm.rank());
+    fail(why);
+    throw why;
   } catch (const std::bad_alloc&) {
     const error why(errc::out_of_memory, concat("rank ", comm.rank(), ": ", name, ": no memory is left"),
                     comm.rank());

@@ -17,6 +17,9 @@ class deadline {
   /// A deadline that never passes.
   static constexpr deadline never() { return deadline(clock::time_point::max()); }
 
+  /// A deadline that has passed: for who looks, and does not wait.
+  static constexpr deadline passed() { return deadline(clock::time_point::min()); }
+
   /// The deadline that passes `duration` from now; saturates to `never()`.
   static deadline after(std::chrono::nanoseconds duration) {
     const auto now = clock::now();
@@ -24,11 +27,12 @@ class deadline {
   }
 
   constexpr clock::time_point time() const { return time_; }
-  bool expired() const { return *this != never() && clock::now() >= time_; }
+  bool expired() const { return *this != never() && (*this == passed() || clock::now() >= time_); }
 
   /// The time that is left, zero when it has passed.
   std::chrono::nanoseconds remaining() const {
     if (*this == never()) return std::chrono::nanoseconds::max();
+    if (*this == passed()) return std::chrono::nanoseconds::zero();
     return std::max(std::chrono::nanoseconds::zero(), std::chrono::nanoseconds(time_ - clock::now()));
   }
 
@@ -37,5 +41,26 @@ class deadline {
  private:
   clock::time_point time_;
 };
+
+namespace detail {
+
+/// A deadline that is counted from when it is first asked for: to read the clock takes as long as a small message.
+class late_deadline {
+ public:
+  explicit late_deadline(std::chrono::nanoseconds duration) : duration_(duration) {}
+
+  deadline get() {
+    if (!is_fixed_) fixed_ = deadline::after(duration_);
+    is_fixed_ = true;
+    return fixed_;
+  }
+
+ private:
+  std::chrono::nanoseconds duration_;
+  deadline fixed_ = deadline::never();
+  bool is_fixed_ = false;
+};
+
+}  // namespace detail
 
 }  // namespace hccl::inline v0

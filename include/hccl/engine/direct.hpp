@@ -11,10 +11,11 @@
 #include <hccl/core/partition.hpp>
 #include <hccl/engine/call.hpp>
 #include <hccl/engine/combiner.hpp>
-#include <hccl/engine/layout.hpp>
+#include <hccl/engine/direct_plan.hpp>
 #include <hccl/engine/run.hpp>
 #include <hccl/engine/scratch.hpp>
-#include <hccl/engine/stream_copy.hpp>
+#include <hccl/engine/staged_call.hpp>
+#include <hccl/engine/windows.hpp>
 #include <hccl/schedule/collective.hpp>
 #include <hccl/schedule/step.hpp>
 #include <hccl/transport/concept.hpp>
@@ -41,7 +42,8 @@ consteval bool check_reach() {
   return true;
 }
 
-/// Runs one collective after another, and keeps what memory that takes.
+/// Runs one collective after another, and keeps what memory that takes. Memory is such as all ranks reach.
+template <class Memory>
 class direct_engine {
  public:
   /// Up to so many bytes an input always travels in the note: a second wait takes longer than to read all inputs.
@@ -50,77 +52,97 @@ class direct_engine {
   /// So many bytes of inputs at most travel in all notes together.
   static constexpr std::size_t noted_bytes = std::size_t{128} << 10;
 
-  /// Runs `c` on this rank, with shares of equal size. Returns false, on all ranks, if one has memory that the others
-  /// do not reach, and nothing has been done. Throws as `engine::run`.
+  /// Runs `c` on this rank, with shares of equal size. Where a rank has memory that the others do not reach, the call
+  /// goes through windows; if there are none, or not `through_windows`, nothing is done then, and this returns false on
+  /// all ranks. Throws as `engine::run`.
   template <SharedAddressTransport Net, DoneDirectly C>
   bool run(Net& net, const C& c, const call& what, const operands& user, const combiner& combine,
-           deadline until) {
+           bool through_windows, late_deadline& until) {
+    through_windows &= SharedMemoryTransport<Net>;
     plan_ = {&what, user.scratch, combine, C::input, C::output, root_of(c), net.rank(), net.size()};
-    plan_.streams = bytes({0, plan_.shares.size()}) >= streamed_bytes;
     inputs_.resize(static_cast<std::size_t>(plan_.ranks));
     outputs_.resize(static_cast<std::size_t>(plan_.ranks));
+    at(inputs_, plan_.self) = user.input.data;
     at(outputs_, plan_.self) = const_cast<std::byte*>(user.output.data);
 
-    const std::size_t most = bytes(held(C::input, plan_.root));  // that a rank puts in
+    const std::size_t most = plan_.bytes(plan_.held(C::input, plan_.root));  // that a rank puts in
     const message_header header(what, most);
-    const std::span input(user.input.data, bytes(held(C::input, plan_.self)));
-    plan_.is_apart = most <= small_bytes;
-    if (plan_.is_apart) {
-      post(net, until, std::as_bytes(std::span(&header, 1)), input);
-      read_notes(net, header, [&](int rank, const std::byte* told) { at(inputs_, rank) = told; });
-    } else {
-      const std::size_t room = std::min<std::size_t>(Net::note_bytes - sizeof header - sizeof(places<Net>),
-                                                     noted_bytes / static_cast<std::size_t>(plan_.ranks));
-      places<Net> here(net, input, {user.output.data, bytes(held(C::output, plan_.self))});
-      here.has_input = most <= (here.are_reachable && plan_.ranks <= cores() ? 0 : room);
-      post(net, until, std::as_bytes(std::span(&header, 1)), std::as_bytes(std::span(&here, 1)),
-           here.has_input ? input : std::span<const std::byte>());
-      if (!read_places(net, header)) return false;
-    }
-    at(inputs_, plan_.self) = input.data();
-    if (plan_.is_apart) {
-      pass(c, [] { return 0; });
+    const std::span input(user.input.data, plan_.bytes(plan_.held(C::input, plan_.self)));
+    is_apart_ = most <= small_bytes;
+    if (is_apart_) {
+      post(net, header, until, input);
+      read_notes(net, header, [&](int rank, const std::byte* told) { set_noted(rank, told); });
+      pass(c, freely);
       return true;
     }
-    pass(c, [&] { return net.visit(); });
-    post(net, until, std::as_bytes(std::span(&header, 1)));  // nobody returns while others work in its memory
-    return true;
+    const std::span output(user.output.data, plan_.bytes(plan_.held(C::output, plan_.self)));
+    const staged_call staged(plan_, windows_, at(inputs_, plan_.self), at(outputs_, plan_.self), pieces_);
+    for (;;) {
+      places<Net> here(net, input, output);
+      here.has_input = most <= room_for_input<Net>(here.are_reachable);
+      const bool are_open = through_windows && windows_.fit(plan_);
+      if (are_open) here.window = *net.locate(windows_.own());
+      here.has_put = are_open && !here.are_reachable && !here.has_input;
+      if (here.has_put) staged.put_first();
+      post(net, header, until, std::as_bytes(std::span(&here, 1)),
+           here.has_input ? input : std::span<const std::byte>());
+      const ways all = read_places(net, header);
+      is_apart_ = all.has_input;
+      if (all.has_input) {
+        pass(c, freely);
+      } else if (all.are_reachable) {
+        pass(c, [&] { return net.visit(); });
+        post(net, header, until);  // nobody returns while others work in its memory
+      } else if (are_open) {
+        staged.run(c, all.has_put, [&] { post(net, header, until); });
+      } else if (through_windows) {
+        windows_.open(plan_);
+        continue;  // and tell all of it
+      } else {
+        return false;
+      }
+      return true;
+    }
   }
 
  private:
-  struct plan {
-    const call* what = nullptr;
-    division shares{};
-    combiner combine{};
-    portion input{}, output{};
-    int root = 0, self = 0, ranks = 1;
-    bool streams = false;   // so much is written that it does not stay in a cache
-    bool is_apart = false;  // every rank makes its output by itself, of inputs that came with the notes
+  /// The ways in which others come to the input of a rank.
+  struct ways {
+    bool are_reachable = true;  // input and output
+    bool has_input = true;      // which is in the note
+    bool has_put = true;        // the first chunk, into the window
   };
 
   /// What a rank tells of its buffers.
   template <class Net>
-  struct places {
+  struct places : ways {
     places() = default;
     places(Net& net, std::span<const std::byte> in, std::span<const std::byte> out) {
       const auto found_input = net.locate(in), found_output = net.locate(out);
-      are_reachable = found_input && found_output;
-      if (are_reachable) input = *found_input, output = *found_output;
+      this->are_reachable = found_input && found_output;
+      if (this->are_reachable) input = *found_input, output = *found_output;
     }
 
-    typename Net::location input{}, output{};
-    bool are_reachable = false;
-    bool has_input = false;  // which follows in the note
+    typename Net::location input{}, output{}, window{};
   };
 
   static auto at(auto& list, int rank) -> decltype(list[0]) { return list[static_cast<std::size_t>(rank)]; }
 
+  /// The most bytes of input that this rank puts into a note.
+  template <class Net>
+  std::size_t room_for_input(bool are_reachable) const {
+    if (are_reachable && plan_.ranks <= cores()) return 0;
+    return std::min<std::size_t>(Net::note_bytes - sizeof(message_header) - sizeof(places<Net>),
+                                 noted_bytes / static_cast<std::size_t>(plan_.ranks));
+  }
+
   /// Posts a note of several parts and waits for those of all ranks.
   template <SharedAddressTransport Net, class... Parts>
-  void post(Net& net, deadline until, const Parts&... parts) {
-    const std::array<std::span<const std::byte>, sizeof...(Parts)> note{parts...};
+  void post(Net& net, const message_header& header, late_deadline& until, const Parts&... parts) {
+    const std::array<std::span<const std::byte>, 1 + sizeof...(Parts)> note{
+        std::as_bytes(std::span(&header, 1)), parts...};
     net.post(note);
-    if (net.await_posts(until)) return;
+    if (net.await_posts(until.get())) return;
     late_ranks late;
     for (int rank = 0; rank < plan_.ranks; ++rank) {
       if (!net.has_posted(rank)) late.add(rank);
@@ -141,11 +163,9 @@ class direct_engine {
     }
   }
 
-  /// Goes by what all have told: the inputs in their notes, if all have put theirs there, else their memory. Returns
-  /// false if that is not to be reached.
+  /// Finds what the others have told of, and returns the ways that all ranks have.
   template <SharedAddressTransport Net>
-  bool read_places(Net& net, const message_header& own) {
-    bool are_reachable = true, have_inputs = true;
+  ways read_places(Net& net, const message_header& own) {
     const auto each = [&](auto&& f) {
       read_notes(net, own, [&](int rank, const std::byte* told) {
         places<Net> there;
@@ -153,121 +173,102 @@ class direct_engine {
         f(rank, there, told + sizeof there);
       });
     };
+    ways all;
     each([&](int, const places<Net>& there, const std::byte*) {
-      are_reachable &= there.are_reachable;
-      have_inputs &= there.has_input;
+      all.are_reachable &= there.are_reachable;
+      all.has_input &= there.has_input;
+      all.has_put &= there.has_put;
     });
-    plan_.is_apart = have_inputs;
-    if (!have_inputs && !are_reachable) return false;
-    each([&](int rank, const places<Net>& there, const std::byte* input) {
+    each([&](int rank, const places<Net>& there, const std::byte* noted) {
       if (rank == plan_.self) return;
-      at(inputs_, rank) = have_inputs ? input : net.reach(rank, there.input);
-      if (!have_inputs) at(outputs_, rank) = net.reach(rank, there.output);
+      if (all.has_input) {
+        set_noted(rank, noted);
+      } else if (all.are_reachable) {
+        at(inputs_, rank) = net.reach(rank, there.input);
+        at(outputs_, rank) = net.reach(rank, there.output);
+      } else if (windows_.fit(plan_)) {
+        windows_.set(rank, net.reach(rank, there.window));
+      }
     });
-    return true;
+    return all;
+  }
+
+  void set_noted(int rank, const std::byte* input) {
+    if (rank != plan_.self) at(inputs_, rank) = input;
   }
 
   /// Does this rank's part. `enter()` keeps others waiting who come out of an abort, and throws after one: it is called
   /// for each piece, so that they wait no longer than that takes.
-  void pass(const AllReduce&, auto&& enter) { combine(own_part(), targets(), enter); }
-  void pass(const Reduce&, auto&& enter) { combine(own_part(), targets(), enter); }
-  void pass(const ReduceScatter&, auto&& enter) { combine(share(plan_.self), {&plan_.self, 1}, enter); }
+  void pass(const AllReduce&, auto&& enter) { combine(own_part(), receivers(), enter); }
+  void pass(const Reduce&, auto&& enter) { combine(own_part(), receivers(), enter); }
+  void pass(const ReduceScatter&, auto&& enter) { combine(plan_.part(plan_.self), {&plan_.self, 1}, enter); }
 
   void pass(const Broadcast&, auto&& enter) {
     const extent part = own_part();
-    for (const int rank : targets()) copy(in(plan_.root, part), out(rank, part), part, enter);
+    for (const int rank : receivers()) copy(in(plan_.root, part), out(rank, part), part, enter);
   }
 
   void pass(const AllGather&, auto&& enter) {
-    for (int rank = 0; rank < plan_.ranks; ++rank)
-      copy(in(rank, share(rank)), out(plan_.self, share(rank)), share(rank), enter);
+    for (int rank = 0; rank < plan_.ranks; ++rank) {
+      const extent part = plan_.part(rank);
+      copy(in(rank, part), out(plan_.self, part), part, enter);
+    }
   }
 
   void pass(const AllToAll&, auto&& enter) {
-    for (int rank = 0; rank < plan_.ranks; ++rank)
-      copy(in(rank, share(plan_.self)), out(plan_.self, share(rank)), share(rank), enter);
+    for (int rank = 0; rank < plan_.ranks; ++rank) {
+      const extent part = plan_.part(rank);
+      copy(in(rank, plan_.part(plan_.self)), out(plan_.self, part), part, enter);
+    }
   }
 
   /// What this rank does of a whole buffer.
-  extent own_part() const {
-    const std::size_t count = plan_.shares.size();
-    if (plan_.is_apart) return {0, count};
-    return partition(count, static_cast<std::size_t>(plan_.ranks), static_cast<std::size_t>(plan_.self));
-  }
+  extent own_part() const { return is_apart_ ? extent{0, plan_.shares.size()} : plan_.part(plan_.self); }
 
   /// The ranks that get it: this one first, if it is one of them.
-  std::span<const int> targets() {
-    targets_.clear();
-    for (int k = 0; k < (plan_.is_apart ? 1 : plan_.ranks); ++k) {
+  std::span<const int> receivers() {
+    receivers_.clear();
+    for (int k = 0; k < (is_apart_ ? 1 : plan_.ranks); ++k) {
       const int rank = (plan_.self + k) % plan_.ranks;
-      if (held(plan_.output, rank).count > 0) targets_.push_back(rank);
+      if (plan_.held(plan_.output, rank).count > 0) receivers_.push_back(rank);
     }
-    return targets_;
+    return receivers_;
   }
 
-  /// Combines a part of all inputs in rank order, into the outputs of `to`, piece by piece: a piece stays in the cache
-  /// until it is written. An output may be the input of its rank: it is written last.
   void combine(extent part, std::span<const int> to, auto&& enter) {
-    if (to.empty()) return;
-    piece_.reserve(std::max(piece_bytes, plan_.what->element_bytes));
-    const std::size_t most = std::max<std::size_t>(piece_bytes / plan_.what->element_bytes, 1);
-    for (extent piece{part.offset, 0}; piece.offset < part.offset + part.count; piece.offset += piece.count) {
-      [[maybe_unused]] const auto visit = enter();
-      piece.count = std::min(most, part.offset + part.count - piece.offset);
-      const std::byte* so_far = in(0, piece);
-      if (plan_.is_apart && plan_.self != 0) {  // of any alignment
-        copy_bytes(piece_.data(), so_far, bytes(piece));
-        so_far = piece_.data();
-      }
-      for (int rank = 1; rank < plan_.ranks; ++rank) {
-        const bool is_last = rank == plan_.ranks - 1 && !plan_.streams;
-        std::byte* const next = is_last ? out(to.front(), piece) : piece_.data();
-        plan_.combine(action::reduce, next, so_far, in(rank, piece), piece.count);
-        so_far = next;
-      }
-      for (const int rank : to.subspan(plan_.streams ? 0 : 1)) write(out(rank, piece), so_far, bytes(piece));
+    targets_.clear();
+    for (const int rank : to) targets_.push_back(out(rank, part));
+    if (is_apart_ && plan_.self != 0) {  // in a note it has any alignment
+      first_.reserve(plan_.bytes(part));
+      copy_bytes(first_.data(), in(0, part), plan_.bytes(part));
     }
+    const auto from = [&, is_moved = is_apart_ && plan_.self != 0](int rank) {
+      return is_moved && rank == 0 ? first_.data() : in(rank, part);
+    };
+    pieces_.combine(plan_, from, targets_, part.count, plan_.streams(), enter);
   }
 
   void copy(const std::byte* from, std::byte* to, extent e, auto&& enter) const {
-    if (from == to) return;
-    for (std::size_t done = 0; done < bytes(e); done += copied_bytes) {
-      [[maybe_unused]] const auto visit = enter();
-      write(to + done, from + done, std::min(copied_bytes, bytes(e) - done));
-    }
+    piecewise::copy(from, to, plan_.bytes(e), plan_.streams(), enter);
   }
-
-  void write(std::byte* to, const std::byte* from, std::size_t size) const {
-    plan_.streams ? stream_copy(to, from, size) : copy_bytes(to, from, size);
-  }
-
-  extent share(int rank) const { return plan_.shares.share(static_cast<std::size_t>(rank)); }
-
-  /// What a rank holds.
-  extent held(portion what, int rank) const {
-    if (what == portion::share) return share(rank);
-    return what == portion::all || rank == plan_.root ? extent{0, plan_.shares.size()} : extent{};
-  }
-
-  std::size_t bytes(extent e) const { return e.count * plan_.what->element_bytes; }
 
   /// Where a rank has elements of its input and of its output.
   const std::byte* in(int rank, extent e) const {
-    return at(inputs_, rank) + (e.offset - held(plan_.input, rank).offset) * plan_.what->element_bytes;
+    return at(inputs_, rank) + plan_.offset(plan_.input, rank, e.offset);
   }
   std::byte* out(int rank, extent e) const {
-    return at(outputs_, rank) + (e.offset - held(plan_.output, rank).offset) * plan_.what->element_bytes;
+    return at(outputs_, rank) + plan_.offset(plan_.output, rank, e.offset);
   }
 
-  static constexpr std::size_t piece_bytes = std::size_t{16} << 10;
-  static constexpr std::size_t streamed_bytes = std::size_t{16} << 20;
-  static constexpr std::size_t copied_bytes = std::size_t{1} << 20;
-
-  plan plan_;
-  scratch_memory<> piece_;
+  direct_plan plan_;
+  bool is_apart_ = false;  // every rank makes its output by itself, of inputs that came with the notes
   std::vector<const std::byte*> inputs_;  // by rank
   std::vector<std::byte*> outputs_;
-  std::vector<int> targets_;
+  std::vector<int> receivers_;
+  std::vector<std::byte*> targets_;  // where they get it
+  scratch_memory<> first_;
+  piecewise pieces_;
+  windows<Memory> windows_;
 };
 
 }  // namespace hccl::inline v0::detail

@@ -150,6 +150,14 @@ concept SharedAddressTransport =
       t.visit();
     };
 
+/// A transport whose ranks reach each other's memory if it comes from `allocator`; what comes from `lasting_allocator`
+/// the others may still read when this rank has freed it.
+template <class T>
+concept SharedMemoryTransport = SharedAddressTransport<T> && requires {
+  typename T::allocator;
+  typename T::lasting_allocator;
+};
+
 /// Explains in one sentence each what a type lacks to be a `Transport`. Call it beside your own.
 template <class T>
 consteval bool check_transport() {

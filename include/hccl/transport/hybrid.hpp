@@ -101,8 +101,8 @@ class HybridTransport {
     if (!near_) return far_->progress(until);
     const auto awake = deadline::after(detail::most_yielding);
     for (;;) {
-      if (near_->progress(now())) return true;
-      const auto wait = awake.expired() ? std::min(until, deadline::after(nap)) : now();
+      if (near_->progress(deadline::passed())) return true;
+      const auto wait = awake.expired() ? std::min(until, deadline::after(nap)) : deadline::passed();
       if (far_->progress(wait)) return true;
       if (until.expired()) return false;
       if (!awake.expired()) std::this_thread::yield();
@@ -125,6 +125,7 @@ class HybridTransport {
   bool has_posted(int rank) const { return near_->has_posted(rank); }
   std::span<const std::byte> note(int rank) const { return near_->note(rank); }
   using allocator = typename Near::allocator;
+  using lasting_allocator = typename Near::lasting_allocator;
   using location = typename Near::location;
   std::optional<location> locate(std::span<const std::byte> memory) { return near_->locate(memory); }
   std::byte* reach(int rank, const location& there) { return near_->reach(rank, there); }
@@ -137,8 +138,6 @@ class HybridTransport {
   }
 
   static auto at(const auto& list, int rank) { return list[static_cast<std::size_t>(rank)]; }
-
-  static deadline now() { return deadline(deadline::clock::now()); }
 
   bool is_near(int peer) const { return at(near_rank_, peer) != no_rank; }
 

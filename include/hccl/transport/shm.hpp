@@ -71,6 +71,14 @@ class ShmTransport : public detail::lane_member<detail::shm_member> {
   ShmTransport channel(int id) { return ShmTransport(member().world(), id); }
 
   using allocator = SharedAllocator<std::byte>;  ///< that all ranks reach
+
+  /// The same, of memory that others may still read when this rank has freed it.
+  struct lasting_allocator : allocator {
+    void deallocate(std::byte* memory, std::size_t) noexcept {
+      detail::shared_blocks::of_process().forget(memory);
+    }
+  };
+
   using location = detail::shared_place;
   std::optional<location> locate(std::span<const std::byte> memory) const {
     return detail::shared_blocks::of_process().find(memory);

@@ -97,8 +97,7 @@ inline void copy_share(const operands& user, std::size_t element_bytes) {
 inline error cannot_reach(const call& what, int rank) {
   return error(errc::unsupported,
                concat("rank ", rank, ": ", what.text(),
-                      ": Direct needs shares of equal size, and buffers that all ranks reach: those of "
-                      "SharedAllocator between processes"));
+                      ": Direct needs shares of equal size, and memory that all ranks reach"));
 }
 
 /// Runs C with algorithm A on elements that travel as `what` says; the user has `element_bytes` for each.
@@ -114,19 +113,21 @@ void execute(State& state, const C& c, call what, std::size_t element_bytes, con
     if constexpr (!std::same_as<C, ExScan>) copy_share(user, what.element_bytes);
     return;
   }
-  const deadline until = deadline::after(state.timeout);
+  late_deadline until(state.timeout);
   const auto run_direct = [&] {
     if constexpr (RunsDirectly<Net, C>) {
       if (!state.net.shares_addresses() || !user.has_equal_shares()) return false;
       static constexpr label direct(Direct::name);
       what.algorithm = direct;
-      return state.direct.run(state.net, c, what, user, combine, until);
+      const bool through_windows =
+          std::same_as<A, Direct> || state.net.size() > 2;  // two send messages sooner
+      return state.direct.run(state.net, c, what, user, combine, through_windows, until);
     }
     return false;
   };
   const auto run_schedule = [&](const schedule_view& schedule) {
     what.algorithm = schedule.algorithm();
-    state.engine.run(state.net, schedule, what, user, combine, until);
+    state.engine.run(state.net, schedule, what, user, combine, until.get());
   };
   const group ranks(state.net.size(), state.hosts);
   if constexpr (std::same_as<A, Direct>) {

@@ -44,7 +44,7 @@ class board {
  private:
   struct alignas(cache_line) slot {
     std::atomic<std::uint64_t> number = 0;
-    alignas(16) std::array<std::byte, capacity> bytes;
+    std::array<std::byte, capacity> bytes;
   };
 
   std::array<slot, 2> slots_;

@@ -28,14 +28,20 @@ inline constexpr std::chrono::milliseconds most_yielding{10};
 /// between the looks at what is slow to change.
 template <class Bell>
 bool wait_until(deadline until, int ranks, Bell& bell, auto&& move, auto&& check) {
-  constexpr int most_spins = 2000;
+  constexpr int first_spins = 64, most_spins = 2000;
+  const bool spins = ranks <= cores() && until != deadline::passed();
+  const auto spin = [&](int times) {
+    for (; times > 0; --times) {
+      relax();
+      if (move()) return true;
+    }
+    return false;
+  };
   if (move()) return true;
+  if (spins && spin(first_spins)) return true;  // to read the clock takes as long as a small message
   check();
   if (until.expired()) return false;
-  for (int spins = ranks <= cores() ? most_spins : 0; spins > 0; --spins) {
-    relax();
-    if (move()) return true;
-  }
+  if (spins && spin(most_spins)) return true;
   for (const auto awake = deadline::after(most_yielding); !awake.expired();) {
     std::this_thread::yield();
     if (move()) return true;
