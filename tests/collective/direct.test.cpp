@@ -7,6 +7,7 @@
 
 #include <hccl/collectives.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <set>
@@ -16,7 +17,7 @@
 
 namespace {
 
-using hccl::Direct;
+using hccl::Direct, hccl_test::outcome_of;
 
 }  // namespace
 
@@ -156,4 +157,53 @@ TEST_CASE("Direct lets nobody go whose memory is in use when a reduction throws"
   } catch (const std::exception&) {
     SUCCEED();
   }
+}
+
+TEST_CASE("ranks that need nothing from others do not wait for them, and are ahead by one call at most") {
+  std::atomic<int> ahead = 0;
+  CHECK_NOTHROW(hccl::run_local(3, [&](auto& comm) {
+    comm.set_timeout(hccl_test::patience);
+    const auto wait_for = [&](int many) {
+      while (ahead < many) std::this_thread::yield();
+    };
+    std::vector<int> data(100, comm.rank() + 1), sum(100);
+    if (comm.rank() != 0) wait_for(1);
+    hccl::broadcast<int, Direct>(comm, data, 0);
+    if (comm.rank() == 0) ahead = 1;
+    if (data != std::vector(100, 1)) throw std::runtime_error("another input");
+
+    hccl::barrier(comm);
+    if (comm.rank() == 0) wait_for(3);
+    hccl::reduce<int, hccl::Sum, Direct>(comm, data, sum, 0);
+    if (comm.rank() != 0) ++ahead;
+    if (comm.rank() == 0 && sum != std::vector(100, 3)) throw std::runtime_error("a wrong sum");
+
+    for (int turn = 0; turn < 500; ++turn) {
+      data.assign(100, comm.rank() == turn % 3 ? turn : -1);
+      hccl::broadcast<int, Direct>(comm, data, turn % 3);
+      if (data != std::vector(100, turn)) throw std::runtime_error("the input of another call");
+    }
+  }));
+}
+
+TEST_CASE("a rank that went ahead learns at its next call that another has left, or does not come") {
+  std::atomic<int> right = 0;
+  for (const bool comes : {false, true}) {
+    CHECK_NOTHROW([&] {
+      hccl::run_local(2, [&](auto& comm) {
+        comm.set_timeout(std::chrono::milliseconds(100));
+        std::vector<int> data(10);
+        if (comm.rank() == 1) {
+          if (!comes) return;
+          std::this_thread::sleep_for(std::chrono::seconds(1));
+          return;
+        }
+        hccl::broadcast<int, Direct>(comm, data, 0);
+        const auto next = outcome_of([&] { hccl::broadcast<int, Direct>(comm, data, 0); });
+        right +=
+            next.is(comes ? hccl::errc::timeout : hccl::errc::peer_lost) && next.error->failed_rank() == 1;
+      });
+    }());
+  }
+  CHECK(right == 2);
 }

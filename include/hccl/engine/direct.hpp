@@ -25,6 +25,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -70,8 +71,11 @@ class direct_engine {
     const std::span input(user.input.data, plan_.bytes(plan_.held(C::input, plan_.self)));
     is_apart_ = most <= small_bytes;
     if (is_apart_) {
+      const giver from =
+          std::same_as<C, Reduce> && plan_.self != plan_.root ? giver(plan_.self) : giver_of(c);
       post(net, header, until, input);
-      read_notes(net, header, [&](int rank, const std::byte* told) { set_noted(rank, told); });
+      await(net, from, until);
+      read_notes(net, header, from, [&](int rank, const std::byte* told) { set_noted(rank, told); });
       pass(c, freely);
       return true;
     }
@@ -86,15 +90,20 @@ class direct_engine {
       if (here.has_put) staged.put_first();
       post(net, header, until, std::as_bytes(std::span(&here, 1)),
            here.has_input ? input : std::span<const std::byte>());
-      const ways all = read_places(net, header);
+      await(net, giver_of(c), until);
+      ways all = read_places(net, header, giver_of(c));
+      if (giver_of(c) && !all.has_input) {
+        await(net, {}, until);
+        all = read_places(net, header, {});
+      }
       is_apart_ = all.has_input;
       if (all.has_input) {
         pass(c, freely);
       } else if (all.are_reachable) {
         pass(c, [&] { return net.visit(); });
-        post(net, header, until);  // nobody returns while others work in its memory
+        meet(net, header, until);  // nobody returns while others work in its memory
       } else if (are_open) {
-        staged.run(c, all.has_put, [&] { post(net, header, until); });
+        staged.run(c, all.has_put, [&] { meet(net, header, until); });
       } else if (through_windows) {
         windows_.open(plan_);
         continue;  // and tell all of it
@@ -136,38 +145,68 @@ class direct_engine {
                                  noted_bytes / static_cast<std::size_t>(plan_.ranks));
   }
 
-  /// Posts a note of several parts and waits for those of all ranks.
+  /// The one rank whose note tells a rank all that it needs; none: it needs those of all.
+  using giver = std::optional<int>;
+
+  template <class C>
+  static giver giver_of(const C& c) {
+    return std::same_as<C, Broadcast> ? giver(root_of(c)) : giver();
+  }
+
+  /// Posts a note of several parts, once all have posted the one before.
   template <SharedAddressTransport Net, class... Parts>
   void post(Net& net, const message_header& header, late_deadline& until, const Parts&... parts) {
+    if (is_behind_) await(net, {}, until);
     const std::array<std::span<const std::byte>, 1 + sizeof...(Parts)> note{
         std::as_bytes(std::span(&header, 1)), parts...};
     net.post(note);
-    if (net.await_posts(until.get())) return;
-    late_ranks late;
-    for (int rank = 0; rank < plan_.ranks; ++rank) {
-      if (!net.has_posted(rank)) late.add(rank);
+    is_behind_ = true;
+  }
+
+  /// Waits for the note of a rank, or those of all.
+  template <SharedAddressTransport Net>
+  void await(Net& net, giver from, late_deadline& until) {
+    if (from ? net.await_post(*from, until.get()) : net.await_posts(until.get())) {
+      is_behind_ = from.has_value();
+      return;
     }
+    late_ranks late;
+    for_each_giver(from, [&](int rank) {
+      if (!net.has_posted(rank)) late.add(rank);
+    });
     throw error(errc::timeout,
                 concat("rank ", plan_.self, ": ", plan_.what->text(), ": timed out", late.text), late.first);
   }
 
+  /// Waits until all ranks have come here.
+  template <SharedAddressTransport Net>
+  void meet(Net& net, const message_header& header, late_deadline& until) {
+    post(net, header, until);
+    await(net, {}, until);
+  }
+
+  void for_each_giver(giver from, auto&& f) const {
+    if (from) return f(*from);
+    for (int rank = 0; rank < plan_.ranks; ++rank) f(rank);
+  }
+
   /// Calls `f` with each rank and what it tells. Throws `mismatch`.
   template <SharedAddressTransport Net>
-  void read_notes(Net& net, const message_header& own, auto&& f) const {
-    for (int rank = 0; rank < plan_.ranks; ++rank) {
+  void read_notes(Net& net, const message_header& own, giver from, auto&& f) const {
+    for_each_giver(from, [&](int rank) {
       const auto note = net.note(rank);
       message_header theirs;
       std::memcpy(&theirs, note.data(), sizeof theirs);
       if (rank != plan_.self) check_agreement(theirs, *plan_.what, own.bytes, plan_.self, rank);
       f(rank, note.data() + sizeof theirs);
-    }
+    });
   }
 
-  /// Finds what the others have told of, and returns the ways that all ranks have.
+  /// Finds what they have told of, and returns the ways that all of them have.
   template <SharedAddressTransport Net>
-  ways read_places(Net& net, const message_header& own) {
+  ways read_places(Net& net, const message_header& own, giver from) {
     const auto each = [&](auto&& f) {
-      read_notes(net, own, [&](int rank, const std::byte* told) {
+      read_notes(net, own, from, [&](int rank, const std::byte* told) {
         places<Net> there;
         std::memcpy(&there, told, sizeof there);
         f(rank, there, told + sizeof there);
@@ -183,6 +222,8 @@ class direct_engine {
       if (rank == plan_.self) return;
       if (all.has_input) {
         set_noted(rank, noted);
+      } else if (from) {
+        return;  // it takes the others too
       } else if (all.are_reachable) {
         at(inputs_, rank) = net.reach(rank, there.input);
         at(outputs_, rank) = net.reach(rank, there.output);
@@ -236,6 +277,7 @@ class direct_engine {
   }
 
   void combine(extent part, std::span<const int> to, auto&& enter) {
+    if (to.empty()) return;
     targets_.clear();
     for (const int rank : to) targets_.push_back(out(rank, part));
     if (is_apart_ && plan_.self != 0) {  // in a note it has any alignment
@@ -261,7 +303,8 @@ class direct_engine {
   }
 
   direct_plan plan_;
-  bool is_apart_ = false;  // every rank makes its output by itself, of inputs that came with the notes
+  bool is_behind_ = false;  // not all notes of the last number have been seen
+  bool is_apart_ = false;   // every rank makes its output by itself, of inputs that came with the notes
   std::vector<const std::byte*> inputs_;  // by rank
   std::vector<std::byte*> outputs_;
   std::vector<int> receivers_;

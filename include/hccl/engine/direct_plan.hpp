@@ -61,10 +61,9 @@ inline constexpr auto freely = [] { return 0; };
 class piecewise {
  public:
   /// Combines vectors of `count` elements, `from(rank)` of each rank, in rank order, into each of `to`. A piece stays in
-  /// the cache until it is written. One of `to` may be one of the vectors.
+  /// the cache until it is written. `to` is not empty; one of it may be one of the vectors.
   void combine(const direct_plan& plan, auto&& from, std::span<std::byte* const> to, std::size_t count,
                bool streams, auto&& enter) {
-    if (to.empty()) return;
     const std::size_t width = plan.what->element_bytes, most = std::max<std::size_t>(piece_bytes / width, 1);
     piece_.reserve(std::max(piece_bytes, width));
     for (std::size_t done = 0, size = 0; done < count; done += size) {

@@ -124,10 +124,10 @@ concept Transport = std::movable<T> && RankAware<T> && ByteSender<T> && ByteRece
 /// A transport whose ranks reach each other's memory.
 ///
 /// `post(note)` publishes a note of at most `note_bytes` bytes, which is copied. Every rank posts, and waits for the
-/// posts of all, before it posts again. `await_posts(d)` waits until all ranks have posted as many notes as this one;
-/// false once `d` has passed; it throws as `progress`, and `mismatch` where a rank sends instead. Then `note(rank)` is
-/// the note of a rank, until the post after the next one, and `has_posted(rank)` tells, also before, whether it is
-/// there.
+/// posts of all, before it posts again. `await_posts(d)` waits until all ranks have posted as many notes as this one,
+/// `await_post(rank, d)` until that rank has; they return false once `d` has passed, and throw as `progress`, and
+/// `mismatch` where a rank sends instead. Then `note(rank)` is the note of a rank, until the post after the next one, and
+/// `has_posted(rank)` tells, also before, whether it is there.
 ///
 /// `shares_addresses()` tells whether all that holds for this object; the same on all ranks.
 ///
@@ -143,6 +143,7 @@ concept SharedAddressTransport =
       { c.shares_addresses() } -> std::same_as<bool>;
       t.post(note);
       { t.await_posts(d) } -> std::same_as<bool>;
+      { t.await_post(rank, d) } -> std::same_as<bool>;
       { c.has_posted(rank) } -> std::same_as<bool>;
       { c.note(rank) } -> std::same_as<std::span<const std::byte>>;
       { t.locate(memory) } -> std::same_as<std::optional<typename T::location>>;

@@ -122,6 +122,7 @@ class HybridTransport {
   static constexpr std::size_t note_bytes = Near::note_bytes;
   void post(pieces note) { near_->post(note); }
   bool await_posts(deadline until) { return near_->await_posts(until); }
+  bool await_post(int rank, deadline until) { return near_->await_post(rank, until); }
   bool has_posted(int rank) const { return near_->has_posted(rank); }
   std::span<const std::byte> note(int rank) const { return near_->note(rank); }
   using allocator = typename Near::allocator;

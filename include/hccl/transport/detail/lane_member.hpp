@@ -60,7 +60,14 @@ class lane_member {
       while (next_to_post_ < size() && has_posted(next_to_post_)) ++next_to_post_;
       return next_to_post_ == size();
     };
-    return wait(all_have, [&] { find_who_does_not_post(); }, until);
+    const auto check_all = [&] {
+      for (int peer = 0; peer < size(); ++peer) check_post(peer);
+    };
+    return wait(all_have, check_all, until);
+  }
+
+  bool await_post(int peer, deadline until) {
+    return wait([&] { return has_posted(peer); }, [&] { check_post(peer); }, until);
   }
 
   bool has_posted(int rank) const { return channel_->board_of(rank).has(posted_); }
@@ -111,14 +118,12 @@ class lane_member {
     });
   }
 
-  void find_who_does_not_post() {
-    for (int peer = 0; peer < size(); ++peer) {
-      const bool has_gone = channel_->has_gone(peer);
-      const bool has_sent = peer != rank() && !channel_->between(peer, rank()).empty();
-      if (has_posted(peer)) continue;
-      if (has_sent) disagree(peer, "sends a message", "posts a note");
-      if (has_gone) lose(peer);
-    }
+  void check_post(int peer) {
+    const bool has_gone = channel_->has_gone(peer);
+    const bool has_sent = peer != rank() && !channel_->between(peer, rank()).empty();
+    if (has_posted(peer)) return;
+    if (has_sent) disagree(peer, "sends a message", "posts a note");
+    if (has_gone) lose(peer);
   }
 
   /// A rank that posts has sent all messages of before, and one that sends has posted all notes.
