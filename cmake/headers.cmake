@@ -38,6 +38,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/collective/allreduce.hpp
   hccl/collective/alltoall.hpp
   hccl/collective/alltoallv.hpp
+  hccl/collective/async.hpp
   hccl/collective/barrier.hpp
   hccl/collective/batch_send_recv.hpp
   hccl/collective/broadcast.hpp
@@ -45,6 +46,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/collective/exscan.hpp
   hccl/collective/gather.hpp
   hccl/collective/gatherv.hpp
+  hccl/collective/queue.hpp
   hccl/collective/reduce.hpp
   hccl/collective/reduce_scatter.hpp
   hccl/collective/reduce_scatterv.hpp
@@ -161,4 +163,11 @@ set(HCCLPP_TCP_HEADERS
   hccl/transport/detail/tcp_pair.hpp
   hccl/transport/detail/tcp_socket.hpp
   hccl/transport/detail/tcp_watch.hpp
+)
+
+set(HCCLPP_ACL_SIM_HEADERS
+  acl_sim/acl/acl.h
+  acl_sim/acl/acl_base_rt.h
+  acl_sim/acl/acl_rt.h
+  acl_sim/acl/error_codes/rt_error_codes.h
 )

@@ -1,5 +1,5 @@
-# Installs the package: find_package(hccl 0.1) gives the core, with COMPONENTS tcp or tuning it gives
-# hccl::tcp or hccl::tuning as well.
+# Installs the package: find_package(hccl 0.1) gives the core, with COMPONENTS tcp, tuning or acl_sim it gives
+# hccl::tcp, hccl::tuning or hccl::acl_sim as well.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/hccl)
 
@@ -7,7 +7,9 @@ set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/hccl)
 install(TARGETS hccl EXPORT hccl-targets FILE_SET HEADERS)
 install(TARGETS hccl_tuning EXPORT hccl-tuning-targets FILE_SET HEADERS)
 install(TARGETS hccl_tcp EXPORT hccl-tcp-targets FILE_SET HEADERS)
-foreach(export IN ITEMS hccl-targets hccl-tuning-targets hccl-tcp-targets)
+install(TARGETS hccl_acl_sim EXPORT hccl-acl_sim-targets
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/acl_sim)
+foreach(export IN ITEMS hccl-targets hccl-tuning-targets hccl-tcp-targets hccl-acl_sim-targets)
   install(EXPORT ${export} NAMESPACE hccl:: DESTINATION ${package_dir})
 endforeach()
 

@@ -19,7 +19,9 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,13 +59,14 @@ class Job {
   void start_rank(int rank, int ranks, const std::vector<std::string>& command) {
     // A terminal stays with the launcher: a rank is in the background there, and is stopped when it reads.
     const bool reads_input = rank == 0 && ::isatty(STDIN_FILENO) == 0;
-    const auto child = start(command,
-                             {{"RANK", std::to_string(rank)},
-                              {"WORLD_SIZE", std::to_string(ranks)},
-                              {"LOCAL_RANK", std::to_string(rank)},
-                              {"LOCAL_WORLD_SIZE", std::to_string(ranks)},
-                              {"HCCL_STORE", store_.address()}},
-                             reads_input);
+    std::map<std::string, std::string> variables{{"RANK", std::to_string(rank)},
+                                                 {"WORLD_SIZE", std::to_string(ranks)},
+                                                 {"LOCAL_RANK", std::to_string(rank)},
+                                                 {"LOCAL_WORLD_SIZE", std::to_string(ranks)},
+                                                 {"HCCL_STORE", store_.address()}};
+    if (std::getenv("ACL_SIM_DEVICES") == nullptr)  // one for each rank
+      variables.emplace("ACL_SIM_DEVICES", std::to_string(ranks));
+    const auto child = start(command, variables, reads_input);
     ranks_.push_back({child, true});
     const auto prefix = fmt::format("[{}] ", rank);
     std::make_shared<PrefixedOutput>(io_, child.output, STDOUT_FILENO, prefix)->run();

@@ -9,6 +9,10 @@ add_executable(core "${sources}/core.cpp" "${sources}/second_unit.cpp")
 target_link_libraries(core PRIVATE hccl::hccl)
 add_test(NAME core COMMAND core)
 
+add_executable(acl_sim "${sources}/acl_sim.cpp")
+target_link_libraries(acl_sim PRIVATE hccl::acl_sim)
+add_test(NAME acl_sim COMMAND acl_sim)
+
 if(WITH_TCP)
   add_executable(tcp "${sources}/tcp.cpp")
   target_link_libraries(tcp PRIVATE hccl::tcp)

@@ -9,6 +9,10 @@ expect 0 $'[0] 0/3/0\n[1] 1/3/1\n[2] 2/3/2' "$hcclrun" -n 3 sh -c 'echo $RANK/$W
 expect 0 '[0] tcp://127.0.0.1:' "$hcclrun" -n 1 sh -c 'echo $HCCL_STORE'
 expect 0 '[1] oops' "$hcclrun" -n 2 sh -c 'echo oops >&2'
 
+# A simulated device for each rank, unless the user says how many there are.
+expect 0 '[0] 3' "$hcclrun" -n 3 sh -c 'echo $ACL_SIM_DEVICES'
+expect 0 '[0] 5' env ACL_SIM_DEVICES=5 "$hcclrun" -n 1 sh -c 'echo $ACL_SIM_DEVICES'
+
 # The options of the program stay with it.
 expect 0 $'[0] -n\n[0] 5' "$hcclrun" -n 1 printf '%s\n' -n 5
 expect 0 '[0] hello' "$hcclrun" -n 1 -- echo hello
