@@ -7,6 +7,7 @@
 
 #include <hccl/collectives.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -206,4 +207,26 @@ TEST_CASE("a rank that went ahead learns at its next call that another has left,
     }());
   }
   CHECK(right == 2);
+}
+
+TEST_CASE("ranks that disagree about a call in which nobody waits learn it at the next one") {
+  const auto fails = [](auto&& disagree) {
+    const auto outcomes = hccl_test::outcomes_of(3, [&](auto& comm) {
+      std::vector<int> data(4, comm.rank()), sum(4);
+      disagree(comm, data, sum);
+      for (int root = 0; root < 3; ++root) hccl::broadcast<int, Direct>(comm, data, root);
+    });
+    return std::ranges::all_of(outcomes, [](const auto& o) { return o.error.has_value(); }) &&
+           std::ranges::any_of(outcomes, [](const auto& o) { return o.is(hccl::errc::mismatch); });
+  };
+  CHECK(fails([](auto& comm, auto& data, auto&) {
+    hccl::broadcast<int, Direct>(comm, data, comm.rank() == 1 ? 1 : 0);
+  }));
+  CHECK(fails([](auto& comm, auto& data, auto& sum) {
+    hccl::reduce<int, hccl::Sum, Direct>(comm, data, sum, (comm.rank() + 1) % 3);
+  }));
+  CHECK(fails([](auto& comm, auto& data, auto& sum) {
+    if (comm.rank() == 0) return hccl::broadcast<int, Direct>(comm, data, 0);
+    hccl::reduce<int, hccl::Sum, Direct>(comm, data, sum, 0);
+  }));
 }

@@ -138,3 +138,19 @@ TEST_CASE("a reduction that throws while others go through windows ends the call
         std::chrono::milliseconds(100));  // the others learn it before this rank leaves
   }));
 }
+
+TEST_CASE("the first call through windows may be the last one") {
+  for (const int ranks : {3, 5}) {
+    for (int turn = 0; turn < 10; ++turn) {
+      CHECK_NOTHROW(hccl::run_processes<Net>(ranks, [](auto& comm) {
+        const auto size = static_cast<std::size_t>(comm.size());
+        std::vector<char> in(60'000, static_cast<char>(comm.rank() + 1)), out(in.size() * size);
+        hccl::allgather(comm, in, out);
+        for (std::size_t r = 0; r < size; ++r) {
+          require(out[r * in.size()] == static_cast<char>(r + 1), "another input");
+          require(out[(r + 1) * in.size() - 1] == static_cast<char>(r + 1), "another input");
+        }
+      }));
+    }
+  }
+}

@@ -305,8 +305,10 @@ TEST_CASE("after abort a rank that needs no other fails too") {
   hccl::run_local(1, [](Comm& comm) {
     std::vector<int> data(8);
     hccl::allreduce(comm, data);
-    comm.abort();
-    CHECK(outcome_of([&] { hccl::allreduce(comm, data); }).is(errc::aborted));
+    comm.abort(hccl::error(errc::aborted, "enough of it"));
+    const Outcome failure = outcome_of([&] { hccl::barrier(comm); });
+    CHECK(failure.is(errc::aborted));
+    CHECK(failure.says("barrier: the communicator was aborted: enough of it"));
     CHECK(outcome_of([&] { hccl::send(comm, data, 0); }).is(errc::aborted));
   });
 }

@@ -3,10 +3,10 @@
 
 // barrier: no rank leaves before all have come.
 
-#include <hccl/collective/allreduce.hpp>
 #include <hccl/collective/communicator.hpp>
+#include <hccl/collective/detail/execute.hpp>
+#include <hccl/reduction/arithmetic.hpp>
 
-#include <cstddef>
 #include <span>
 
 namespace hccl::inline v0 {
@@ -15,7 +15,8 @@ namespace hccl::inline v0 {
 /// Throws as `allreduce`.
 template <class Algo = Auto, Transport Net>
 void barrier(communicator<Net>& comm) {
-  allreduce<unsigned char, Sum, Algo>(comm, std::span<unsigned char>());
+  std::span<unsigned char> nothing;
+  detail::reduce_whole<unsigned char, Algo>(comm, AllReduce{}, nothing, nothing, Sum{}, "barrier");
 }
 
 }  // namespace hccl::inline v0

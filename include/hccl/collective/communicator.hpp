@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -68,6 +69,8 @@ struct communicator_state {
   std::uint32_t sequence = 0;
   std::string failure;
   std::atomic<bool> aborted = false;  // by this rank
+  std::mutex abort_mutex;
+  std::string abort_reason;  // the first
   std::atomic<bool> busy = false;
   std::string_view operation;  // that runs
   detail::engine engine;
@@ -92,7 +95,8 @@ struct communicator_state {
 template <Transport Net>
 class communicator {
  public:
-  /// Takes the transport, whose rank and size become those of the communicator. No communication.
+  /// Takes the transport, whose rank and size become those of the communicator. No communication. It uses channel 1 of the
+  /// transport as well, for `send` and `recv`: two communicators need two worlds, each connected for itself.
   explicit communicator(Net net)
       : state_(std::make_unique<detail::communicator_state<Net>>(std::move(net))) {}
 
@@ -135,7 +139,10 @@ class communicator {
   /// Ends what this communicator does on all ranks: waiters here and on the peers throw `aborted`. From any
   /// thread.
   void abort(const error& why = error(errc::aborted, "abort was called")) noexcept {
-    state_->aborted.store(true, std::memory_order_release);
+    {
+      const std::lock_guard lock(state_->abort_mutex);
+      if (!state_->aborted.exchange(true)) state_->abort_reason = detail::reason(why);
+    }
     state_->net.abort(why);
     state_->tagged_net.abort(why);
   }
@@ -178,8 +185,11 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
     throw error(errc::aborted, concat("rank ", comm.rank(), ": ", name,
                                       ": the communicator failed before: ", state.failure));
   }
-  if (state.aborted.load(std::memory_order_acquire))
-    throw error(errc::aborted, concat("rank ", comm.rank(), ": ", name, ": the communicator was aborted"));
+  if (state.aborted.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(state.abort_mutex);
+    throw error(errc::aborted, concat("rank ", comm.rank(), ": ", name,
+                                      ": the communicator was aborted: ", state.abort_reason));
+  }
   check(arguments(name, comm.rank(), comm.size()));
   state.operation = name;
   const auto fail = [&](const error& why) {

@@ -82,7 +82,7 @@ class operation_queue {
     return made;
   }
 
-  /// Makes the operation that runs fail, on all ranks, and all later ones.
+  /// Makes the collective that runs fail, on all ranks, and all later ones.
   void abort(const error& why) noexcept { comm_.abort(why); }
 
  private:

@@ -75,26 +75,27 @@ class direct_engine {
           std::same_as<C, Reduce> && plan_.self != plan_.root ? giver(plan_.self) : giver_of(c);
       post(net, header, until, input);
       await(net, from, until);
-      read_notes(net, header, from, [&](int rank, const std::byte* told) { set_noted(rank, told); });
+      read_notes(net, from, [&](int rank, const std::byte* told) { set_noted(rank, told); });
       pass(c, freely);
       return true;
     }
     const std::span output(user.output.data, plan_.bytes(plan_.held(C::output, plan_.self)));
     const staged_call staged(plan_, windows_, at(inputs_, plan_.self), at(outputs_, plan_.self), pieces_);
-    for (;;) {
+    for (bool are_new = false;; are_new = true) {
       places<Net> here(net, input, output);
       here.has_input = most <= room_for_input<Net>(here.are_reachable);
       const bool are_open = through_windows && windows_.fit(plan_);
       if (are_open) here.window = *net.locate(windows_.own());
-      here.has_put = are_open && !here.are_reachable && !here.has_input;
+      // Windows that are new have to be found by all before anybody leaves: there is a meeting more.
+      here.has_put = are_open && !are_new && !here.are_reachable && !here.has_input;
       if (here.has_put) staged.put_first();
       post(net, header, until, std::as_bytes(std::span(&here, 1)),
            here.has_input ? input : std::span<const std::byte>());
       await(net, giver_of(c), until);
-      ways all = read_places(net, header, giver_of(c));
+      ways all = read_places(net, giver_of(c));
       if (giver_of(c) && !all.has_input) {
         await(net, {}, until);
-        all = read_places(net, header, {});
+        all = read_places(net, {});
       }
       is_apart_ = all.has_input;
       if (all.has_input) {
@@ -156,11 +157,19 @@ class direct_engine {
   /// Posts a note of several parts, once all have posted the one before.
   template <SharedAddressTransport Net, class... Parts>
   void post(Net& net, const message_header& header, late_deadline& until, const Parts&... parts) {
-    if (is_behind_) await(net, {}, until);
+    if (is_behind_) catch_up(net, until);
     const std::array<std::span<const std::byte>, 1 + sizeof...(Parts)> note{
         std::as_bytes(std::span(&header, 1)), parts...};
     net.post(note);
     is_behind_ = true;
+    posted_ = *plan_.what;
+  }
+
+  /// Waits for the notes that a call before has not needed, and looks whether their ranks made the same call.
+  template <SharedAddressTransport Net>
+  void catch_up(Net& net, late_deadline& until) {
+    await(net, {}, until);
+    read_notes(net, {}, [](int, const std::byte*) {});
   }
 
   /// Waits for the note of a rank, or those of all.
@@ -192,21 +201,24 @@ class direct_engine {
 
   /// Calls `f` with each rank and what it tells. Throws `mismatch`.
   template <SharedAddressTransport Net>
-  void read_notes(Net& net, const message_header& own, giver from, auto&& f) const {
+  void read_notes(Net& net, giver from, auto&& f) const {
+    const auto header_of = [&](int rank) {
+      message_header found;
+      std::memcpy(&found, net.note(rank).data(), sizeof found);
+      return found;
+    };
+    const std::size_t own_bytes = header_of(plan_.self).bytes;
     for_each_giver(from, [&](int rank) {
-      const auto note = net.note(rank);
-      message_header theirs;
-      std::memcpy(&theirs, note.data(), sizeof theirs);
-      if (rank != plan_.self) check_agreement(theirs, *plan_.what, own.bytes, plan_.self, rank);
-      f(rank, note.data() + sizeof theirs);
+      if (rank != plan_.self) check_agreement(header_of(rank), posted_, own_bytes, plan_.self, rank);
+      f(rank, net.note(rank).data() + sizeof(message_header));
     });
   }
 
   /// Finds what they have told of, and returns the ways that all of them have.
   template <SharedAddressTransport Net>
-  ways read_places(Net& net, const message_header& own, giver from) {
+  ways read_places(Net& net, giver from) {
     const auto each = [&](auto&& f) {
-      read_notes(net, own, from, [&](int rank, const std::byte* told) {
+      read_notes(net, from, [&](int rank, const std::byte* told) {
         places<Net> there;
         std::memcpy(&there, told, sizeof there);
         f(rank, there, told + sizeof there);
@@ -304,6 +316,7 @@ class direct_engine {
 
   direct_plan plan_;
   bool is_behind_ = false;  // not all notes of the last number have been seen
+  call posted_;             // to which that belongs
   bool is_apart_ = false;   // every rank makes its output by itself, of inputs that came with the notes
   std::vector<const std::byte*> inputs_;  // by rank
   std::vector<std::byte*> outputs_;

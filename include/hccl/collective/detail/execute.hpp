@@ -24,6 +24,7 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace hccl::inline v0::detail {
@@ -207,9 +208,11 @@ void reduce_elements(State& state, const C& c, const transfer<T>& t, const Op& o
   }
 }
 
-/// Does C, whose input and output have equally many elements; `out` is not written on a rank that gets nothing.
+/// Does C, whose input and output have equally many elements; `out` is not written on a rank that gets nothing. `name` is
+/// what the user has called.
 template <class T, class Algo, Collective C, Transport Net, class In, class Out, class Op>
-void reduce_whole(communicator<Net>& comm, const C& c, In& in, Out& out, const Op& op) {
+void reduce_whole(communicator<Net>& comm, const C& c, In& in, Out& out, const Op& op,
+                  std::string_view name = C::name) {
   using E = element_t<T, Out>;
   const auto input = input_span<E>(in);
   const auto output = output_span<E>(out);
@@ -219,7 +222,7 @@ void reduce_whole(communicator<Net>& comm, const C& c, In& in, Out& out, const O
     arguments.count("output", output.size(), input.size());
     arguments.in_place_or_apart(input, output);
   };
-  operate<Net>(comm, C::name, check, [&](auto& state) {
+  operate<Net>(comm, name, check, [&](auto& state) {
     const bool has_result = holds(c, place::output, comm.rank(), 0, 1, comm.size());
     const auto all = division::whole(input.size());
     reduce_elements<Algo>(state, c, transfer(input, has_result ? output : std::span<E>(), all, input.size()),
