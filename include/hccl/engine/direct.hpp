@@ -203,9 +203,9 @@ class direct_engine {
   template <SharedAddressTransport Net>
   void read_notes(Net& net, giver from, auto&& f) const {
     const auto header_of = [&](int rank) {
-      message_header found;
-      std::memcpy(&found, net.note(rank).data(), sizeof found);
-      return found;
+      message_header header;
+      std::memcpy(&header, net.note(rank).data(), sizeof header);
+      return header;
     };
     const std::size_t own_bytes = header_of(plan_.self).bytes;
     for_each_giver(from, [&](int rank) {
