@@ -2,6 +2,7 @@
 
 #include <acl/acl.h>
 
+#include <cstdint>
 #include <cstdio>
 
 int main() {
