@@ -24,7 +24,7 @@ using namespace acl_sim;
 
 constexpr std::align_val_t page{4096};
 
-/// A copy, or a fill, whose memory has been looked at.
+/// A copy, or a reduction, whose memory has been looked at.
 struct transfer {
   place to, from;
   std::size_t size = 0;
@@ -69,7 +69,14 @@ aclError check_copy(std::string_view call, machine& m, int here, void* to, std::
   return ACL_SUCCESS;
 }
 
-/// Does something of which the memory is known, as a task.
+aclError check_fill(std::string_view call, machine& m, int here, void* memory, std::size_t most,
+                    std::size_t count, place& found) {
+  if (count > most)
+    return fail(ACL_ERROR_RT_PARAM_INVALID, call, ": count is ", count, ", more than maxCount, ", most);
+  return find(call, "devPtr", m, here, memory, count, found);
+}
+
+/// A copy, as a task.
 aclError copy(const transfer& t, stream& on) {
   std::memmove(t.to.bytes, t.from.bytes, t.size);
   on.spend(t.seconds);
@@ -160,11 +167,8 @@ aclError aclrtFreeHost(void* memory) {
 
 aclError aclrtMemset(void* memory, std::size_t most, std::int32_t value, std::size_t count) {
   return in_context("aclrtMemset", [&](machine& m, const std::shared_ptr<context>& here) {
-    if (count > most)
-      return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemset: count is ", count, ", more than maxCount, ",
-                  most);
     place found;
-    if (const aclError code = find("aclrtMemset", "devPtr", m, here->device, memory, count, found))
+    if (const aclError code = check_fill("aclrtMemset", m, here->device, memory, most, count, found))
       return code;
     std::memset(found.bytes, value, count);
     return ACL_SUCCESS;
@@ -174,11 +178,8 @@ aclError aclrtMemset(void* memory, std::size_t most, std::int32_t value, std::si
 aclError aclrtMemsetAsync(void* memory, std::size_t most, std::int32_t value, std::size_t count,
                           aclrtStream handle) {
   return on_stream("aclrtMemsetAsync", handle, [&](machine& m, const auto& here, const auto& on) {
-    if (count > most)
-      return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemsetAsync: count is ", count, ", more than maxCount, ",
-                  most);
     place found;
-    if (const aclError code = find("aclrtMemsetAsync", "devPtr", m, here->device, memory, count, found))
+    if (const aclError code = check_fill("aclrtMemsetAsync", m, here->device, memory, most, count, found))
       return code;
     const double seconds = seconds_of(m, found, found, count);
     return on->push([=](stream& s, std::string&) {

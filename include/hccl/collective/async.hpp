@@ -18,25 +18,14 @@
 #include <hccl/collective/reduce_scatter.hpp>
 #include <hccl/collective/send_recv.hpp>
 
-#include <ranges>
 #include <span>
 
 namespace hccl::inline v0::async {
 
-namespace detail {
-
-/// A buffer without its owner.
-template <class Buffer>
-auto view(Buffer&& buffer) {
-  return std::span(std::ranges::data(buffer), std::ranges::size(buffer));
-}
-
-}  // namespace detail
-
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request allreduce(operation_queue<Net>& queue, In&& in, Out&& out, Op op = {}) {
-  return queue.enqueue([in = detail::view(in), out = detail::view(out), op](communicator<Net>& comm) {
+  return queue.enqueue([in = std::span(in), out = std::span(out), op](communicator<Net>& comm) {
     hccl::allreduce<T, Op, Algo>(comm, in, out, op);
   });
 }
@@ -50,7 +39,7 @@ request allreduce(operation_queue<Net>& queue, Data&& data, Op op = {}) {
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request reduce(operation_queue<Net>& queue, In&& in, Out&& out, int root = 0, Op op = {}) {
-  return queue.enqueue([in = detail::view(in), out = detail::view(out), root, op](communicator<Net>& comm) {
+  return queue.enqueue([in = std::span(in), out = std::span(out), root, op](communicator<Net>& comm) {
     hccl::reduce<T, Op, Algo>(comm, in, out, root, op);
   });
 }
@@ -58,7 +47,7 @@ request reduce(operation_queue<Net>& queue, In&& in, Out&& out, int root = 0, Op
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request reduce_scatter(operation_queue<Net>& queue, In&& in, Out&& out, Op op = {}) {
-  return queue.enqueue([in = detail::view(in), out = detail::view(out), op](communicator<Net>& comm) {
+  return queue.enqueue([in = std::span(in), out = std::span(out), op](communicator<Net>& comm) {
     hccl::reduce_scatter<T, Op, Algo>(comm, in, out, op);
   });
 }
@@ -66,7 +55,7 @@ request reduce_scatter(operation_queue<Net>& queue, In&& in, Out&& out, Op op = 
 template <class T = void, class Algo = Auto, Transport Net, class Data>
   requires hccl::detail::Buffer<Data>
 request broadcast(operation_queue<Net>& queue, Data&& data, int root = 0) {
-  return queue.enqueue([data = detail::view(data), root](communicator<Net>& comm) {
+  return queue.enqueue([data = std::span(data), root](communicator<Net>& comm) {
     hccl::broadcast<T, Algo>(comm, data, root);
   });
 }
@@ -74,7 +63,7 @@ request broadcast(operation_queue<Net>& queue, Data&& data, int root = 0) {
 template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request allgather(operation_queue<Net>& queue, In&& in, Out&& out) {
-  return queue.enqueue([in = detail::view(in), out = detail::view(out)](communicator<Net>& comm) {
+  return queue.enqueue([in = std::span(in), out = std::span(out)](communicator<Net>& comm) {
     hccl::allgather<T, Algo>(comm, in, out);
   });
 }
@@ -82,7 +71,7 @@ request allgather(operation_queue<Net>& queue, In&& in, Out&& out) {
 template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request alltoall(operation_queue<Net>& queue, In&& in, Out&& out) {
-  return queue.enqueue([in = detail::view(in), out = detail::view(out)](communicator<Net>& comm) {
+  return queue.enqueue([in = std::span(in), out = std::span(out)](communicator<Net>& comm) {
     hccl::alltoall<T, Algo>(comm, in, out);
   });
 }
@@ -95,7 +84,7 @@ request barrier(operation_queue<Net>& queue) {
 template <class T = void, Transport Net, class Data>
   requires hccl::detail::Buffer<Data>
 request send(operation_queue<Net>& queue, Data&& data, int destination, int tag = 0) {
-  return queue.enqueue([data = detail::view(data), destination, tag](communicator<Net>& comm) {
+  return queue.enqueue([data = std::span(data), destination, tag](communicator<Net>& comm) {
     hccl::send<T>(comm, data, destination, tag);
   });
 }
@@ -103,7 +92,7 @@ request send(operation_queue<Net>& queue, Data&& data, int destination, int tag 
 template <class T = void, Transport Net, class Data>
   requires hccl::detail::Buffer<Data>
 request recv(operation_queue<Net>& queue, Data&& data, int source, int tag = 0) {
-  return queue.enqueue([data = detail::view(data), source, tag](communicator<Net>& comm) {
+  return queue.enqueue([data = std::span(data), source, tag](communicator<Net>& comm) {
     hccl::recv<T>(comm, data, source, tag);
   });
 }
