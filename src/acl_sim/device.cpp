@@ -31,6 +31,12 @@ aclError synchronize_device(std::string_view call, patience most) {
   });
 }
 
+aclError reset_device(std::string_view call, std::int32_t id, bool all_users) {
+  return on_machine(call, [&](machine& m) {
+    return m.has_device(id) ? m.reset_device(call, id, all_users) : no_device(call, id, m);
+  });
+}
+
 /// Sets whether the device of this thread may reach another.
 aclError set_reach(std::string_view call, std::int32_t peer, bool may) {
   return in_context(call, [&](machine& m, const std::shared_ptr<context>& here) {
@@ -54,17 +60,9 @@ aclError aclrtSetDevice(std::int32_t id) {
   });
 }
 
-aclError aclrtResetDevice(std::int32_t id) {
-  return on_machine("aclrtResetDevice", [&](machine& m) {
-    return m.has_device(id) ? m.reset_device(id, false) : no_device("aclrtResetDevice", id, m);
-  });
-}
+aclError aclrtResetDevice(std::int32_t id) { return reset_device("aclrtResetDevice", id, false); }
 
-aclError aclrtResetDeviceForce(std::int32_t id) {
-  return on_machine("aclrtResetDeviceForce", [&](machine& m) {
-    return m.has_device(id) ? m.reset_device(id, true) : no_device("aclrtResetDeviceForce", id, m);
-  });
-}
+aclError aclrtResetDeviceForce(std::int32_t id) { return reset_device("aclrtResetDeviceForce", id, true); }
 
 aclError aclrtGetDevice(std::int32_t* id) {
   if (id == nullptr) return null_argument("aclrtGetDevice", "deviceId");

@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -120,13 +121,12 @@ class machine {
   }
 
   /// Counts one user less, or none any more. The last one waits for the default stream, and frees the device's memory.
-  aclError reset_device(int id, bool all_users) {
+  aclError reset_device(std::string_view call, int id, bool all_users) {
     std::shared_ptr<context> gone;
     {
       const std::lock_guard lock(mutex_);
       used_device& d = devices_[static_cast<std::size_t>(id)];
-      if (d.users == 0)
-        return fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtResetDevice: device ", id, " was not set");
+      if (d.users == 0) return fail(ACL_ERROR_RT_INVALID_DEVICEID, call, ": device ", id, " was not set");
       d.users = all_users ? 0 : d.users - 1;
       if (d.users > 0) return ACL_SUCCESS;
       gone = contexts_.remove(std::exchange(d.handle, nullptr));
