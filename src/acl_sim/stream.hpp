@@ -22,8 +22,6 @@ namespace acl_sim {
 /// How long a wait may take; none: for ever.
 using patience = std::optional<std::chrono::milliseconds>;
 
-class stream;
-
 /// A moment in a stream. From any thread.
 class event {
  public:

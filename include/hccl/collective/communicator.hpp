@@ -199,14 +199,13 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
   try {
     run(state);
   } catch (const error& e) {
-    const bool names_nobody = e.kind() == errc::out_of_memory && e.failed_rank() == no_rank;
-    if (!names_nobody) {
-      fail(e);
-      throw;
+    if (e.kind() == errc::out_of_memory && e.failed_rank() == no_rank) {  // of memory that knows no ranks
+      const error why(e.kind(), concat("rank ", comm.rank(), ": ", name, ": ", reason(e)), comm.rank());
+      fail(why);
+      throw why;
     }
-    const error why(e.kind(), concat("rank ", comm.rank(), ": ", name, ": ", reason(e)), comm.rank());
-    fail(why);
-    throw why;
+    fail(e);
+    throw;
   } catch (const std::bad_alloc&) {
     const error why(errc::out_of_memory, concat("rank ", comm.rank(), ": ", name, ": no memory is left"),
                     comm.rank());

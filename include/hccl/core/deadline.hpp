@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace hccl::inline v0 {
 
@@ -50,15 +51,13 @@ class late_deadline {
   explicit late_deadline(std::chrono::nanoseconds duration) : duration_(duration) {}
 
   deadline get() {
-    if (!is_fixed_) fixed_ = deadline::after(duration_);
-    is_fixed_ = true;
-    return fixed_;
+    if (!fixed_) fixed_ = deadline::after(duration_);
+    return *fixed_;
   }
 
  private:
   std::chrono::nanoseconds duration_;
-  deadline fixed_ = deadline::never();
-  bool is_fixed_ = false;
+  std::optional<deadline> fixed_;
 };
 
 }  // namespace detail

@@ -51,12 +51,11 @@ class shared_blocks {
   /// Gives the memory back, even if other processes have it mapped; but not if this one was forked from the one that
   /// allocated it.
   void release(std::byte* begin) noexcept {
-    {
-      const std::lock_guard lock(mutex_);
-      block& gone = blocks_.find(begin)->second;
-      if (gone.owner == ::getpid()) gone.file.discard(0, gone.memory.size());
-    }
-    forget(begin);
+    const std::lock_guard lock(mutex_);
+    const auto found = blocks_.find(begin);
+    block& gone = found->second;
+    if (gone.owner == ::getpid()) gone.file.discard(0, gone.memory.size());
+    blocks_.erase(found);
   }
 
   /// Unmaps the memory: it lasts until all that have it mapped have done so.
