@@ -161,6 +161,7 @@ set(HCCLPP_TCP_HEADERS
   hccl/transport/detail/tcp_lobby.hpp
   hccl/transport/detail/tcp_notice.hpp
   hccl/transport/detail/tcp_pair.hpp
+  hccl/transport/detail/tcp_ports.hpp
   hccl/transport/detail/tcp_socket.hpp
   hccl/transport/detail/tcp_watch.hpp
 )
@@ -169,5 +170,13 @@ set(HCCLPP_ACL_SIM_HEADERS
   acl_sim/acl/acl.h
   acl_sim/acl/acl_base_rt.h
   acl_sim/acl/acl_rt.h
+  acl_sim/acl/acl_sim.h
   acl_sim/acl/error_codes/rt_error_codes.h
+)
+
+set(HCCLPP_C_API_HEADERS
+  compat/hccl/hccl.h
+  compat/hccl/hccl_comm.h
+  compat/hccl/hccl_easy.h
+  compat/hccl/hccl_types.h
 )

@@ -1,5 +1,5 @@
-# Installs the package: find_package(hccl 0.1) gives the core, with COMPONENTS tcp, tuning or acl_sim it gives
-# hccl::tcp, hccl::tuning or hccl::acl_sim as well.
+# Installs the package: find_package(hccl 0.1) gives the core, with COMPONENTS tcp, tuning, acl_sim or c_api it gives
+# hccl::tcp, hccl::tuning, hccl::acl_sim or hccl::c_api as well.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/hccl)
 
@@ -9,7 +9,14 @@ install(TARGETS hccl_tuning EXPORT hccl-tuning-targets FILE_SET HEADERS)
 install(TARGETS hccl_tcp EXPORT hccl-tcp-targets FILE_SET HEADERS)
 install(TARGETS hccl_acl_sim EXPORT hccl-acl_sim-targets
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/acl_sim)
-foreach(export IN ITEMS hccl-targets hccl-tuning-targets hccl-tcp-targets hccl-acl_sim-targets)
+set(exports hccl-targets hccl-tuning-targets hccl-tcp-targets hccl-acl_sim-targets)
+if(TARGET hccl_c_api)
+  install(TARGETS hccl_c_api hccl_c_api_static EXPORT hccl-c_api-targets
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/compat)
+  install(FILES "${CMAKE_CURRENT_LIST_DIR}/FindCANN.cmake" DESTINATION ${package_dir})
+  list(APPEND exports hccl-c_api-targets)
+endif()
+foreach(export IN LISTS exports)
   install(EXPORT ${export} NAMESPACE hccl:: DESTINATION ${package_dir})
 endforeach()
 
@@ -22,6 +29,8 @@ install(
   FILES "${PROJECT_BINARY_DIR}/hccl-config.cmake" "${PROJECT_BINARY_DIR}/hccl-config-version.cmake"
   DESTINATION ${package_dir})
 
-if(TARGET hcclrun)
-  install(TARGETS hcclrun)
-endif()
+foreach(program IN ITEMS hcclrun hccl-info)
+  if(TARGET ${program})
+    install(TARGETS ${program})
+  endif()
+endforeach()

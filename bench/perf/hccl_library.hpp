@@ -57,7 +57,14 @@ template <template <class> class Buffer, class Net>
 std::size_t measure_hccl(const options& chosen, hccl::communicator<Net>& comm) {
   if (chosen.root >= comm.size())
     throw std::invalid_argument(fmt::format("--root {} of {} ranks", chosen.root, comm.size()));
-  if (chosen.algorithm != "auto") comm.set_tuning({{.algorithm = chosen.algorithm}});
+  if (chosen.algorithm != "auto") {
+    hccl::tuning rules;
+    for (const std::string& collective : chosen.collectives) {  // not of the barrier between rounds
+      rules.push_back({.algorithm = chosen.algorithm, .collective = collective, .min_bytes = 1});
+      if (collective == "barrier") rules.back() = {.algorithm = chosen.algorithm, .end_bytes = 1};
+    }
+    comm.set_tuning(std::move(rules));
+  }
   std::size_t wrong = 0;
   with_names(chosen.type, chosen.op, [&]<class T, class Op>(T, Op op) {
     const auto prepare = [&](const point& where) {

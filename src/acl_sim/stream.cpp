@@ -4,10 +4,13 @@
 
 #include "call.hpp"
 
+#include <acl/acl_sim.h>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -38,6 +41,18 @@ aclError destroy_stream(std::string_view call, aclrtStream gone, bool waits) {
     const aclError code = found->work.synchronize({});
     return waits ? code : ACL_SUCCESS;
   });
+}
+
+/// How a function of the host has ended.
+struct outcome {
+  aclError code = ACL_SUCCESS;
+  std::string why;
+};
+
+/// That of the function that runs in this thread, or null.
+outcome*& running_function() {
+  static thread_local outcome* running = nullptr;
+  return running;
 }
 
 }  // namespace
@@ -113,10 +128,24 @@ aclError aclrtSetStreamFailureMode(aclrtStream handle, std::uint64_t mode) {
 aclError aclrtLaunchHostFunc(aclrtStream handle, aclrtHostFunc function, void* args) {
   if (function == nullptr) return null_argument("aclrtLaunchHostFunc", "fn");
   return on_stream("aclrtLaunchHostFunc", handle, [&](machine&, const auto&, const auto& on) {
-    return on->push([=](stream&, std::string&) {
+    return on->push([=](stream&, std::string& why) {
+      outcome own;
+      running_function() = &own;
       function(args);
-      return ACL_SUCCESS;
+      running_function() = nullptr;
+      why = std::move(own.why);
+      return own.code;
     });
+  });
+}
+
+aclError aclSimFailTask(aclError code, const char* why) {
+  if (running_function() == nullptr)
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclSimFailTask: no function of a stream runs in this thread");
+  if (why == nullptr) return null_argument("aclSimFailTask", "why");
+  return guarded("aclSimFailTask", [&] {
+    *running_function() = {code, why};
+    return ACL_SUCCESS;
   });
 }
 

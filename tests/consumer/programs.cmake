@@ -24,3 +24,12 @@ if(WITH_TUNING)
   target_link_libraries(tuning PRIVATE hccl::tuning)
   add_test(NAME tuning COMMAND tuning)
 endif()
+
+if(WITH_TCP AND WITH_TUNING)  # it needs both
+  enable_language(C)
+  foreach(library IN ITEMS c_api c_api_static)
+    add_executable(${library} "${sources}/c_api.c")
+    target_link_libraries(${library} PRIVATE hccl::${library})
+    add_test(NAME ${library} COMMAND ${library})
+  endforeach()
+endif()

@@ -13,8 +13,11 @@ expect 0 '4 7.5' "$programs/readme_async"
 expect 0 'chain: reduce, 4 ranks' "$programs/readme_chain" /dev/stderr
 expect 0 $'rank 0 goes on without rank 2\nrank 1 goes on without rank 2' "$programs/readme_errors"
 expect 0 $'rank 0: 2\nrank 1: 2\nrank 2: 2' "$programs/readme_transport"
-expect 0 'allreduce of 4000 bytes over 8 ranks on 2 hosts: nhr, 7.065 us (rule 1)' "$programs/readme_tuning"
+expect 0 'allreduce of 4000 bytes over 8 ranks on 2 hosts: nhr, 7.385 us (rule 1)' "$programs/readme_tuning"
 expect 0 'rank 0 of 1: 0' "$programs/readme_job"
 expect 0 $'[0] rank 0 of 3: 3\n[1] rank 1 of 3: 3\n[2] rank 2 of 3: 3' "$hcclrun" -n 3 "$programs/readme_job"
+if [[ -x $programs/readme_c_api ]]; then
+  expect 0 $'[0] rank 0: 3 6 9 12\n[1] rank 1: 3 6 9 12\n[2] rank 2: 3 6 9 12' "$hcclrun" -n 3 "$programs/readme_c_api"
+fi
 
 exit $((failures > 0))

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# train.sh TRAIN HCCLRUN: trains on a small data set with each way to start ranks. All agree to the bit.
+# train.sh TRAIN HCCLRUN [TRAIN_IN_C]: trains on a small data set with each way to start ranks. All agree to the bit.
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
-train=$1 hcclrun=$2
+train=$1 hcclrun=$2 train_in_c=${3:-}
 data=$(mktemp -d)
 trap 'rm -r "$data"' EXIT
 
@@ -37,6 +37,17 @@ trains "$train" --ranks 3 --transport tcp
 trains "$hcclrun" -n 3 "$train"
 if command -v mpirun >/dev/null; then
   trains mpirun --allow-run-as-root --oversubscribe -n 3 "$train"
+fi
+
+# The program in C divides by the ranks and by the images of one, which is the same to the bit for two ranks.
+if [[ $train_in_c ]]; then
+  weights() { grep -oE 'test accuracy .*|weights of rank 1: .*' <<<"$output"; }
+  expect 0 'The weights are identical on all 2 ranks.' "$train" --ranks 2 --data "$data" --epochs 3 --batch 10
+  in_cpp=$(weights)
+  expect 0 'The weights are identical on all 2 ranks.' "$hcclrun" -n 2 "$train_in_c" "$data" 3 10
+  [[ $(weights) == "$in_cpp" ]] || fail "$train_in_c" "$in_cpp" "$(weights)"
+  expect 0 'The weights are identical on all 3 ranks.' "$hcclrun" -n 3 "$train_in_c" "$data" 3 10
+  expect 1 'train: /no/such/folder' "$train_in_c" /no/such/folder
 fi
 
 expect 1 'train: /no/such/folder: expected train-images-idx3-ubyte' "$train" --data /no/such/folder

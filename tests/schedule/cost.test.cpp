@@ -246,3 +246,11 @@ TEST_CASE("More bytes cost more, and few bytes cost less in few rounds") {
   CHECK(hccl::cost<hccl::OneShotMesh, AllReduce>(eight, 1e8, link) >
         hccl::cost<hccl::Ring, AllReduce>(eight, 1e8, link));
 }
+
+TEST_CASE("where a rank copies what it sends and gets, both count") {
+  link_model link{.latency = 0, .overhead = 0, .seconds_per_byte = 1, .reduction = 0};
+  CHECK(hccl::cost<Mesh, ReduceScatter>(group{2}, 100, link) == 50);
+  link.is_copied = true;
+  CHECK(hccl::cost<Mesh, ReduceScatter>(group{2}, 100, link) == 100);
+  CHECK(hccl::cost<BinomialTree, Broadcast>(group{2}, 100, link) == 100);  // one sends, the other gets
+}

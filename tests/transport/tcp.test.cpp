@@ -13,6 +13,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <latch>
@@ -552,4 +554,43 @@ TEST_CASE("addresses are read and refused") {
     INFO(text);
     CHECK_THROWS_AS(split_address(text), error);
   }
+}
+
+namespace {
+
+/// What a call says when it throws an error of that kind.
+std::string reason(errc kind, auto&& f) {
+  try {
+    f();
+  } catch (const error& e) {
+    return e.kind() == kind ? e.what() : "another kind";
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace
+
+TEST_CASE("ports at which a host may listen") {
+  using hccl::detail::read_ports;
+  using ports = std::vector<std::uint16_t>;
+  CHECK(read_ports("", "P") == ports{0});
+  CHECK(read_ports("auto", "P") == ports{0});
+  CHECK(read_ports("65535", "P") == ports{65535});
+  CHECK(read_ports("60000,60050-60052", "P") == ports{60000, 60050, 60051, 60052});
+  for (const char* wrong : {"0", "65536", "-1", "5-", "-5", "5-4", "1,", ",1", "1,,2", "1 ", "a", "1-2-3"}) {
+    INFO(wrong);
+    CHECK(contains(reason(errc::invalid_argument, [&] { read_ports(wrong, "P"); }), "P='"));
+  }
+}
+
+TEST_CASE("ports that are taken are passed over, and it is an error when none is free") {
+  const hccl::TcpTransport::listener taken;
+  const std::string port = taken.address().substr(taken.address().find(':') + 1);
+  ::setenv("HCCL_HOST_SOCKET_PORT_RANGE", port.c_str(), 1);
+  CHECK(contains(reason(errc::bootstrap_failed, [] { hccl::TcpTransport::listener(); }),
+                 "cannot listen at 127.0.0.1"));
+  ::setenv("HCCL_HOST_SOCKET_PORT_RANGE", (port + ",1024-65535").c_str(), 1);
+  const hccl::TcpTransport::listener other;
+  ::unsetenv("HCCL_HOST_SOCKET_PORT_RANGE");
+  CHECK(other.address() != taken.address());
 }

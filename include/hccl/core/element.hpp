@@ -21,9 +21,11 @@ concept Element =
     std::is_object_v<T> && std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cv_t<T>> &&
     !std::is_pointer_v<T> && !std::is_member_pointer_v<T>;
 
-/// How an element is called in messages; builtin kinds are told apart by name, others by size only.
+/// How an element is called in messages; builtin kinds are told apart by name, others by size, and by the name that
+/// they give themselves: `static constexpr std::string_view element_name`.
 template <class T>
 constexpr std::string_view element_name() {
+  if constexpr (requires { std::string_view(T::element_name); }) return T::element_name;
   if constexpr (std::same_as<T, bool>) return "bool";
   if constexpr (std::same_as<T, float16>) return "float16";
   if constexpr (std::same_as<T, bfloat16>) return "bfloat16";

@@ -15,6 +15,9 @@ struct link_model {
 
   double host_latency = latency;                    ///< between hosts
   double host_seconds_per_byte = seconds_per_byte;  ///< of the link of a host, in each direction
+
+  bool is_copied =
+      false;  ///< by the rank itself inside a host, so that what it sends and what it gets add up
 };
 
 }  // namespace hccl::inline v0

@@ -83,7 +83,7 @@ class direct_engine {
     const staged_call staged(plan_, windows_, at(inputs_, plan_.self), at(outputs_, plan_.self), pieces_);
     for (bool are_new = false;; are_new = true) {
       places<Net> here(net, input, output);
-      here.has_input = most <= room_for_input<Net>(here.are_reachable);
+      here.has_input = most <= room_for_input<Net>(here.are_reachable, through_windows);
       const bool are_open = through_windows && windows_.fit(plan_);
       if (are_open) here.window = *net.locate(windows_.own());
       // Windows that are new have to be found by all before anybody leaves: there is a meeting more.
@@ -91,6 +91,8 @@ class direct_engine {
       if (here.has_put) staged.put_first();
       post(net, header, until, std::as_bytes(std::span(&here, 1)),
            here.has_input ? input : std::span<const std::byte>());
+      // All find that in this note, and this rank need not wait for theirs.
+      if (!through_windows && !here.are_reachable && !here.has_input) return false;
       await(net, giver_of(c), until);
       ways all = read_places(net, giver_of(c));
       if (giver_of(c) && !all.has_input) {
@@ -138,10 +140,15 @@ class direct_engine {
 
   static auto at(auto& list, int rank) -> decltype(list[0]) { return list[static_cast<std::size_t>(rank)]; }
 
-  /// The most bytes of input that this rank puts into a note.
+  /// The most bytes of input that this rank puts into a note. Where each rank has a core of its own, to wait is
+  /// cheap: then it is better to work in memory that is reached, and to send messages of which each rank gets a part
+  /// only.
   template <class Net>
-  std::size_t room_for_input(bool are_reachable) const {
-    if (are_reachable && plan_.ranks <= cores()) return 0;
+  std::size_t room_for_input(bool are_reachable, bool through_windows) const {
+    if (plan_.ranks <= cores()) {
+      if (are_reachable) return 0;
+      if (!through_windows) return plan_.output == portion::all ? 4 * small_bytes : 0;
+    }
     return std::min<std::size_t>(Net::note_bytes - sizeof(message_header) - sizeof(places<Net>),
                                  noted_bytes / static_cast<std::size_t>(plan_.ranks));
   }

@@ -27,7 +27,7 @@ struct price {
 namespace detail {
 
 /// The most that any rank, or any host, has to do in a round. Bytes are parts of the buffer, in the direction that
-/// has more.
+/// has more, or in both if a rank copies them.
 struct round_load {
   bool is_idle = true;
   double fixed = 0;    // seconds
@@ -64,7 +64,7 @@ constexpr round_load play(const group& g, int blocks, const link_model& link, st
       (is_send ? is_inside ? sent : leaving : is_inside ? arrived : entering) += part;
     });
     most.fixed = std::max(most.fixed, latency + std::max(sends, arrivals) * link.overhead);
-    most.inside = std::max({most.inside, sent, arrived});
+    most.inside = std::max(most.inside, link.is_copied ? sent + arrived : std::max(sent, arrived));
     most.between = std::max({most.between, leaving, entering});
     most.reduced = std::max(most.reduced, reduced);
   }
@@ -126,7 +126,7 @@ constexpr std::vector<int> representatives(const group& g, int root) {
 /// Rounds follow one another. A round takes the latency and the overhead of the rank that has most of them, the time
 /// of its dearest link, and the reduction of the rank that reduces most. Links are that of a rank inside its host, and
 /// that of a host, which carries all that its ranks exchange with other hosts; of the two directions the one with more
-/// bytes counts.
+/// bytes counts, or, inside a host where a rank copies itself, both.
 ///
 /// Not all ranks are played but some 64 that stand for all: of one host at equal distances from the first to the last,
 /// besides the second and the root; of several hosts all ranks of hosts at equal distances, of that of the root and of

@@ -39,7 +39,8 @@ class HybridTransport {
                                    .seconds_per_byte = Near::link.seconds_per_byte,
                                    .reduction = Near::link.reduction,
                                    .host_latency = Far::link.latency,
-                                   .host_seconds_per_byte = Far::link.seconds_per_byte};
+                                   .host_seconds_per_byte = Far::link.seconds_per_byte,
+                                   .is_copied = Near::link.is_copied};
 
   /// Those of both transports.
   class listener {

@@ -29,7 +29,7 @@ class LocalTransport : public detail::lane_member<detail::local_member> {
  public:
   static constexpr std::string_view name = "local";
   static constexpr link_model link{
-      .latency = 8e-7, .overhead = 2e-7, .seconds_per_byte = 8e-11, .reduction = 3e-11};
+      .latency = 8e-7, .overhead = 2e-7, .seconds_per_byte = 8e-11, .reduction = 3e-11, .is_copied = true};
 
   /// A world of `size` ranks; each of its transports is to be used by one thread. The world lives as long as
   /// one of them.

@@ -12,10 +12,12 @@
 #include <hccl/transport/detail/tcp_channel.hpp>
 #include <hccl/transport/detail/tcp_interface.hpp>
 #include <hccl/transport/detail/tcp_lobby.hpp>
+#include <hccl/transport/detail/tcp_ports.hpp>
 #include <hccl/transport/detail/tcp_socket.hpp>
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,18 +46,23 @@ class TcpTransport {
   /// A bound and listening socket: made first, so that its address can be told to the other ranks.
   class listener {
    public:
-    /// Listens at a free port of the address from which the host `towards` is reached; empty: of one that
-    /// other hosts can reach, if there is one. The environment may choose: `HCCL_IF_IP`, `HCCL_SOCKET_IFNAME`
-    /// ("eth", "=eth0", "^docker,lo"), `HCCL_SOCKET_FAMILY` ("AF_INET", "AF_INET6"). Throws invalid_argument,
-    /// listing the interfaces of the host.
+    /// Listens at a free port of the address from which the host `towards` is reached; empty: of one that other hosts
+    /// can reach, if there is one. The environment may choose: `HCCL_IF_IP`, `HCCL_SOCKET_IFNAME` ("eth", "=eth0",
+    /// "^docker,lo"), `HCCL_SOCKET_FAMILY` ("AF_INET", "AF_INET6"), and the port: `HCCL_HOST_SOCKET_PORT_RANGE`
+    /// ("60000,60050-60100"). Throws invalid_argument, listing the interfaces of the host.
     explicit listener(const std::string& towards = "127.0.0.1",
                       const detail::interface_wishes& wishes = detail::interface_wishes::from_environment()) {
-      const detail::tcp::endpoint endpoint(detail::interface_choice(wishes).choose(towards), 0);
+      const auto address = detail::interface_choice(wishes).choose(towards);
+      const auto ports = detail::ports_from_environment();
       try {
-        detail::listen(acceptor_, endpoint);
+        detail::at_first_free<boost::system::system_error>(ports, [&](std::uint16_t port) {
+          if (acceptor_.is_open()) acceptor_.close();
+          detail::listen(acceptor_, detail::tcp::endpoint(address, port));
+        });
       } catch (const boost::system::system_error& failure) {
         throw error(errc::bootstrap_failed,
-                    detail::concat("cannot listen at ", endpoint.address().to_string(), ": ",
+                    detail::concat("cannot listen at ", address.to_string(),
+                                   ports.size() > 1 ? " at any port of HCCL_HOST_SOCKET_PORT_RANGE: " : ": ",
                                    failure.code().message()));
       }
     }
