@@ -4,6 +4,8 @@
 
 #include "operation.hpp"
 
+#include <hccl/bootstrap/launch.hpp>
+
 #include <CLI/CLI.hpp>
 #include <c_api/data_type.hpp>
 #include <fmt/format.h>
@@ -102,6 +104,8 @@ std::vector<std::size_t> sizes_of(const options& chosen) {
       std::max<std::size_t>(chosen.increment.value_or((chosen.max_bytes - chosen.min_bytes) / 10), 1);
   for (std::size_t size = chosen.min_bytes; size <= chosen.max_bytes;) {
     sizes.push_back(size);
+    if (chosen.factor != 0 && size > chosen.max_bytes / static_cast<std::size_t>(chosen.factor)) break;
+    if (chosen.factor == 0 && step > chosen.max_bytes - size) break;
     size = chosen.factor != 0 ? size * static_cast<std::size_t>(chosen.factor) : size + step;
   }
   return sizes;
@@ -268,7 +272,7 @@ class rank_test {
     if (found == right) return true;
     const auto place = std::mismatch(found.begin(), found.end(), right.begin()).first - found.begin();
     const auto element = static_cast<std::size_t>(place) / c_api::size_of("type", c.type);
-    fmt::print("rank {}: check failed{}\n", rank_,
+    fmt::print(stderr, "rank {}: check failed{}\n", rank_,
                chosen_.check == 2 ? fmt::format(", first at element {}", element) : "");
     return false;
   }
@@ -295,8 +299,8 @@ class rank_test {
 void print_head(const options& chosen) {
   fmt::print("the minbytes is {}, maxbytes is {}, iters is {}, warmup_iters is {}\n", chosen.min_bytes,
              chosen.max_bytes, chosen.iterations, chosen.warm_up);
-  fmt::print("{:>15}|{:>14}|{:>20}|{:>20}|{:>14}\n", "data_size(Bytes):", "aveg_time(us):",
-             "alg_bandwidth(GB/s):", "bus_bandwidth(GB/s):", "check_result:");
+  fmt::print("{:>15}|{:>14}|{:>20}|{:>14}|{:>20}\n", "data_size(Bytes):", "aveg_time(us):",
+             "alg_bandwidth(GB/s):", "check_result:", "bus_bandwidth(GB/s):");
 }
 
 struct speeds {
@@ -334,8 +338,8 @@ void run_rank(const operation& measured, const options& chosen, int device, int 
                         {"busbw_gb_s", speed.bus},
                         {"check", r.check}});
       } else {
-        fmt::print("{:>17}|{:>14.2f}|{:>20.5f}|{:>20.5f}|{:>14}\n", r.bytes, r.microseconds, speed.algorithm,
-                   speed.bus, r.check);
+        fmt::print("{:>17}|{:>14.2f}|{:>20.5f}|{:>14}|{:>20.5f}\n", r.bytes, r.microseconds, speed.algorithm,
+                   r.check, speed.bus);
         std::fflush(stdout);
       }
     }
@@ -360,7 +364,7 @@ int run_program(const operation& measured, int argc, char** argv) try {
   if (chosen.devices > 0) devices = chosen.devices;
   expect(hcclGetRankId(&rank));  // of the launcher
   expect(hcclGetRankSize(&size));
-  const bool is_launched = size > 1;
+  const bool is_launched = hccl::launched();
   const int ranks = is_launched ? size : devices;
   if (chosen.root >= static_cast<std::uint32_t>(ranks))
     throw std::runtime_error(fmt::format("--root {} of {} ranks", chosen.root, ranks));

@@ -104,8 +104,8 @@ bool print_settings() {
     const std::string value = s.value();
     const bool is_right = value.empty() || s.is_valid(value);
     are_right &= is_right;
-    settings.add({s.name, value.empty() ? std::string(s.usual) : value,
-                  value.empty() ? "default" : "environment",
+    const auto [effective, origin] = s.in_effect();
+    settings.add({s.name, effective, origin,
                   is_right ? std::string(s.meaning) : fmt::format("WRONG: expected {}", s.expected)});
   }
   settings.print("Settings");

@@ -3,6 +3,7 @@
 
 // The memory of simulated devices: the host gets addresses that it may not touch. Linux.
 
+#include "address_space.hpp"
 #include "error.hpp"
 
 #include <sys/mman.h>
@@ -28,6 +29,7 @@ struct place {
   std::byte* bytes = nullptr;     ///< where the simulator reads and writes them
   std::size_t size = 0;           ///< to the end of the allocation; of host memory unknown
   std::shared_ptr<void> owner{};  ///< keeps them for who still works in them when the program has freed them
+  bool is_freed = false;          ///< device memory that was freed
 };
 
 /// An address as errors name it.
@@ -40,8 +42,8 @@ inline std::string text_of(const void* memory) {
 
 /// All memory of all devices of this process. From any thread.
 ///
-/// An allocation has two mappings: one that is handed out, without leave to read or write, so that a stray access of the
-/// host ends in a signal at that address; and one that the simulator works in.
+/// An allocation has two ranges of addresses: one that is handed out, without leave to read or write, so that a stray
+/// access of the host ends in a signal at that address; and one that the simulator works in.
 class device_memory {
  public:
   /// `capacity`: bytes of one device.
@@ -59,14 +61,15 @@ class device_memory {
       return fail(ACL_ERROR_RT_DEVICE_OOM, "aclrtMalloc: device ", device, " has ", capacity_ - used,
                   " bytes free of ", capacity_, ", ", size, " are asked for");
     }
-    const mapping begin = map(taken, PROT_NONE), storage = map(taken, PROT_READ | PROT_WRITE);
-    if (!begin || !storage) {
+    const mapping storage = map(taken);
+    std::byte* const begin = storage == nullptr ? nullptr : addresses_.take(taken);
+    if (begin == nullptr) {
       return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "aclrtMalloc: the host cannot map ", taken,
                   " bytes for device ", device);
     }
     used += taken;
-    blocks_.emplace(begin.get(), block{device, size, taken, begin, storage});
-    *memory = begin.get();
+    blocks_.emplace(begin, block{device, size, taken, storage});
+    *memory = begin;
     return ACL_SUCCESS;
   }
 
@@ -78,6 +81,7 @@ class device_memory {
                   " is not what aclrtMalloc gave, or was freed before");
     }
     used_[static_cast<std::size_t>(found->second.device)] -= found->second.taken;
+    addresses_.give_back(found->first, found->second.taken);
     blocks_.erase(found);
     return ACL_SUCCESS;
   }
@@ -85,20 +89,25 @@ class device_memory {
   /// Frees all memory of a device.
   void release_all(int device) {
     const std::unique_lock lock(mutex_);
-    std::erase_if(blocks_, [&](const auto& entry) { return entry.second.device == device; });
+    std::erase_if(blocks_, [&](const auto& entry) {
+      const auto& [begin, freed] = entry;
+      if (freed.device == device) addresses_.give_back(begin, freed.taken);
+      return freed.device == device;
+    });
     used_[static_cast<std::size_t>(device)] = 0;
   }
 
   place find(const void* memory) const {
     auto* const address = static_cast<std::byte*>(const_cast<void*>(memory));
     const std::shared_lock lock(mutex_);
+    const auto of_host = [&] { return place{host, address, 0, {}, addresses_.has(address)}; };
     auto next = blocks_.upper_bound(address);
-    if (next == blocks_.begin()) return {host, address};
+    if (next == blocks_.begin()) return of_host();
     const auto& [begin, found] = *--next;
     const auto offset = static_cast<std::size_t>(address - begin);
-    if (offset >= found.taken) return {host, address};
+    if (offset >= found.taken) return of_host();
     return {found.device, found.storage.get() + offset, found.size > offset ? found.size - offset : 0,
-            found.storage};
+            found.storage, false};
   }
 
   std::size_t capacity() const { return capacity_; }
@@ -114,20 +123,22 @@ class device_memory {
   struct block {
     int device;
     std::size_t size, taken;
-    mapping begin, storage;
+    mapping storage;
   };
 
   static constexpr std::size_t page = 4096;
 
-  static mapping map(std::size_t size, int rights) {
-    void* const made = ::mmap(nullptr, size, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  static mapping map(std::size_t size) {
+    void* const made =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED) return nullptr;
     return {static_cast<std::byte*>(made), [size](std::byte* begin) { ::munmap(begin, size); }};
   }
 
   const std::size_t capacity_;
   mutable std::shared_mutex mutex_;
-  std::map<std::byte*, block> blocks_;  // by what is handed out
+  address_space addresses_;             // that are handed out
+  std::map<std::byte*, block> blocks_;  // by them
   std::vector<std::size_t> used_;       // by device
 };
 

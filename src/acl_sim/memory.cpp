@@ -36,6 +36,10 @@ aclError find(std::string_view call, std::string_view argument, machine& m, int 
               std::size_t size, place& found) {
   if (memory == nullptr) return null_argument(call, argument);
   found = m.memory().find(memory);
+  if (found.is_freed) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, call, ": ", argument, " is ", text_of(memory),
+                ", which is device memory that was freed, or never allocated");
+  }
   if (found.device == host) return ACL_SUCCESS;
   if (size > found.size) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, call, ": ", argument, " is ", text_of(memory), " on device ",
@@ -155,7 +159,7 @@ aclError aclrtMallocHost(void** memory, std::size_t size) {
 
 aclError aclrtFreeHost(void* memory) {
   if (memory == nullptr) return null_argument("aclrtFreeHost", "hostPtr");
-  return in_context("aclrtFreeHost", [&](machine& m, const auto&) {
+  return on_machine("aclrtFreeHost", [&](machine& m) {
     if (!m.unpin(memory)) {
       return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtFreeHost: ", text_of(memory),
                   " is not what aclrtMallocHost gave, or was freed before");

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
-#include <future>
 #include <utility>
 
 #if __has_include(<acl/acl_sim.h>)
@@ -36,11 +37,86 @@ void fail_stream([[maybe_unused]] const failure& f) {
 
 // Communicators.
 
-/// What the stream and the queue tell each other of one operator.
-struct communicator::turn {
-  std::shared_ptr<std::atomic<int>> launched;
-  std::promise<bool> has_come{};
-  hccl::request done{};
+/// What a stream and the worker tell each other of one operator.
+class communicator::turn : public std::enable_shared_from_this<turn> {
+ public:
+  turn(std::shared_ptr<std::atomic<int>> launched, aclrtStream stream)
+      : launched_(std::move(launched)), stream_(stream) {
+    ++*launched_;
+  }
+
+  /// For the worker: waits until the stream has come here. Returns false if it never will, since it was not launched.
+  /// Throws HCCL_E_RUNTIME once the stream has dropped it.
+  bool await() {
+    std::unique_lock lock(mutex_);
+    while (stage_ == stage::launching || stage_ == stage::in_stream) {
+      changed_.wait_for(lock, time_between_looks);
+      if (stage_ != stage::in_stream || !is_stream_over()) continue;
+      stage_ = stage::over;
+      keep_for_ever(std::move(own_));
+      --*launched_;
+      throw refusal(HCCL_E_RUNTIME,
+                    "the stream has dropped an operator: it was destroyed, aborted, or stopped at a failure");
+    }
+    return stage_ == stage::come;
+  }
+
+  /// Puts it into the stream, after which `done` says how it has ended.
+  void launch(hccl::request done) {
+    done_ = std::move(done);
+    const std::lock_guard lock(mutex_);
+    own_ = shared_from_this();
+    const aclError code =
+        aclrtLaunchHostFunc(stream_, [](void* self) { static_cast<turn*>(self)->take(); }, this);
+    stage_ = code == ACL_SUCCESS ? stage::in_stream : stage::over;
+    changed_.notify_all();
+    if (code == ACL_SUCCESS) return;
+    own_ = nullptr;
+    --*launched_;
+    expect_success(code, "aclrtLaunchHostFunc");
+  }
+
+ private:
+  enum class stage { launching, in_stream, come, over };
+
+  /// For the stream: has the worker run the operator, and waits for it.
+  void take() {
+    std::unique_lock lock(mutex_);
+    const auto own = std::move(own_);
+    if (stage_ == stage::over) return;  // the worker has not waited any longer
+    stage_ = stage::come;
+    changed_.notify_all();
+    lock.unlock();
+    try {
+      done_.wait();
+    } catch (...) {
+      fail_stream(current_failure());
+    }
+    --*launched_;
+  }
+
+  /// A stream may still come to what it seems to have dropped.
+  static void keep_for_ever(std::shared_ptr<turn> dropped) {
+    static auto& all = *new std::vector<std::shared_ptr<turn>>;
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    all.push_back(std::move(dropped));
+  }
+
+  bool is_stream_over() const {
+    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+    return aclrtStreamQuery(stream_, &status) != ACL_SUCCESS || status == ACL_STREAM_STATUS_COMPLETE;
+  }
+
+  static constexpr std::chrono::milliseconds time_between_looks{100};
+
+  const std::shared_ptr<std::atomic<int>> launched_;
+  const aclrtStream stream_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  stage stage_ = stage::launching;
+  std::shared_ptr<turn> own_;  // while it is in the stream
+  hccl::request done_;
 };
 
 communicator::communicator(std::unique_ptr<worker> work, std::string name, aclrtContext context)
@@ -52,10 +128,10 @@ communicator::communicator(std::unique_ptr<worker> work, std::string name, aclrt
 
 communicator::~communicator() = default;
 
-void communicator::perform(const operation& run, const workplace& at) {
+void communicator::perform(const operation& run, const workplace& at, turn* when) {
   try {
     expect_success(aclrtSetCurrentContext(context_), "aclrtSetCurrentContext");
-    run(at);
+    if (when == nullptr || when->await()) run(at);
   } catch (...) {
     failure why = current_failure();
     at.comm.abort(
@@ -68,8 +144,9 @@ void communicator::perform(const operation& run, const workplace& at) {
 
 void communicator::run_now(operation run) {
   worker_->queue
-      .enqueue(
-          [this, run = std::move(run)](auto& comm) { perform(run, {comm, worker_->input, worker_->output}); })
+      .enqueue([this, run = std::move(run)](auto& comm) {
+        perform(run, {comm, worker_->input, worker_->output}, nullptr);
+      })
       .wait();
 }
 
@@ -78,28 +155,10 @@ void communicator::launch(aclrtStream stream, operation run) {
   if (is_suspended_) throw refusal(HCCL_E_SUSPENDING, "rank ", rank(), ": the communicator is suspended");
   if (const failure before = first_failure(); before.result != HCCL_SUCCESS)
     throw refusal(before.result, "an earlier operator has failed: ", before.why);
-  auto next = std::make_unique<turn>(turn{launched_});
-  next->done = worker_->queue.enqueue(
-      [this, run = std::move(run), has_come = next->has_come.get_future()](auto& comm) mutable {
-        if (has_come.get()) perform(run, {comm, worker_->input, worker_->output});
-      });
-  ++*launched_;
-  const auto take_turn = [](void* argument) {
-    const std::unique_ptr<turn> mine(static_cast<turn*>(argument));
-    mine->has_come.set_value(true);
-    try {
-      mine->done.wait();
-    } catch (...) {
-      fail_stream(current_failure());
-    }
-    --*mine->launched;
-  };
-  if (const aclError code = aclrtLaunchHostFunc(stream, take_turn, next.get()); code != ACL_SUCCESS) {
-    next->has_come.set_value(false);
-    --*launched_;
-    expect_success(code, "aclrtLaunchHostFunc");
-  }
-  next.release();
+  const auto next = std::make_shared<turn>(launched_, stream);
+  next->launch(worker_->queue.enqueue([this, next, run = std::move(run)](auto& comm) {
+    perform(run, {comm, worker_->input, worker_->output}, next.get());
+  }));
 }
 
 failure communicator::first_failure() const {
@@ -130,12 +189,17 @@ HcclComm communicators::add(std::shared_ptr<communicator> made) {
 
 std::shared_ptr<communicator> communicators::find(HcclComm handle) const {
   if (handle == nullptr) throw refusal(HCCL_E_PTR, "comm is null");
-  const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(members_, handle, &member::handle);
-  if (found == members_.end())
+  auto found = find_if_there(handle);
+  if (found == nullptr)
     throw refusal(HCCL_E_PARA,
                   "comm is no communicator of this process: it was destroyed, or made before a fork");
-  return found->comm;
+  return found;
+}
+
+std::shared_ptr<communicator> communicators::find_if_there(HcclComm handle) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(members_, handle, &member::handle);
+  return found == members_.end() ? nullptr : found->comm;
 }
 
 void communicators::remove(HcclComm handle) {

@@ -67,9 +67,9 @@ class communicator {
   bool is_idle() const { return *launched_ == 0; }
 
  private:
-  struct turn;
+  class turn;
 
-  void perform(const operation& run, const workplace& at);
+  void perform(const operation& run, const workplace& at, turn* when);
 
   const int rank_, size_;
   const std::string name_;
@@ -94,6 +94,9 @@ class communicators {
   /// Throws HCCL_E_PTR for null, and HCCL_E_PARA for what is no communicator, or is not any more, or is of the
   /// process that this one was forked from.
   std::shared_ptr<communicator> find(HcclComm handle) const;
+
+  /// Null for what is none.
+  std::shared_ptr<communicator> find_if_there(HcclComm handle) const;
 
   /// As `find`. Throws HCCL_E_AGAIN while one of its operators has not ended.
   void remove(HcclComm handle);

@@ -7,6 +7,7 @@
 #include <hccl/hccl_comm.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -57,10 +58,15 @@ config config::read(const HcclCommConfig* from) {
     throw refusal(HCCL_E_PARA, "the head of config is damaged: version ", h.version, ", ", h.size,
                   " bytes, expected a version from 1 on and ", least, " to ", most, " bytes");
   }
-  // An older program has fewer fields, a newer one has more: the others are as if not set.
+  // An older program has fewer fields, a newer one has more: the others are as if not set. Two fields lie where older
+  // structures end in padding.
   HcclCommConfig c;
   HcclCommConfigInit(&c);
+  const HcclCommConfig none = c;
   std::memcpy(&c, from, std::min<std::size_t>(h.size, sizeof c));
+  constexpr std::uint32_t first_with_qos = 10;
+  if (h.version < first_with_qos) c.hcclQos = none.hcclQos;
+  if (h.size <= offsetof(HcclCommConfig, hcclAlgo)) c.hcclExecTimeOut = none.hcclExecTimeOut;
 
   in_range_if_set("hcclBufferSize", c.hcclBufferSize, 1, HCCL_COMM_CONFIG_NOT_SET - 1);
   in_range_if_set("hcclDeterministic", c.hcclDeterministic, 0, 2);
@@ -72,6 +78,11 @@ config config::read(const HcclCommConfig* from) {
   in_range_if_set("hcclRdmaServiceLevel", c.hcclRdmaServiceLevel, 0, 7);
   in_range("aclGraphZeroCopyEnable", c.aclGraphZeroCopyEnable, 0, 1);
   in_range_if_set("hcclQos", c.hcclQos, 0, 7);
+  constexpr std::uint32_t least_depth = 16;
+  if (c.hcclChannelSqDepth != HCCL_COMM_CONFIG_NOT_SET &&
+      (c.hcclChannelSqDepth < least_depth || !std::has_single_bit(c.hcclChannelSqDepth)))
+    throw refusal(HCCL_E_PARA, "hcclChannelSqDepth is ", c.hcclChannelSqDepth,
+                  ", expected a power of two from ", least_depth, " on");
 
   config found{text("hcclCommName", c.hcclCommName), text("hcclAlgo", c.hcclAlgo)};
   static_cast<void>(text("hcclUdi", c.hcclUdi));

@@ -13,6 +13,8 @@
 #include <hccl/core/deadline.hpp>
 #include <hccl/hccl.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -24,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -79,6 +82,8 @@ class meeting_place {
   std::shared_ptr<const gathering> wait(int size, std::int32_t device) {
     const auto until = hccl::deadline::after(connect_timeout());
     std::unique_lock lock(mutex_);
+    if (std::exchange(owner_, ::getpid()) != ::getpid())
+      open_ = nullptr;  // of threads that a fork has left behind
     if (!open_) open_ = std::make_shared<gathering>(size);
     const auto mine = open_;
     if (mine->size() != size)
@@ -103,12 +108,18 @@ class meeting_place {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<gathering> open_;
+  pid_t owner_ = ::getpid();
 };
 
 /// The communicator that this thread has joined last.
 HcclComm& joined() {
   static thread_local HcclComm comm = nullptr;
   return comm;
+}
+
+/// The same, or null if there is none, or none any more.
+std::shared_ptr<communicator> joined_here() {
+  return joined() == nullptr ? nullptr : communicators::instance().find_if_there(joined());
 }
 
 std::int32_t current_device() {
@@ -118,9 +129,10 @@ std::int32_t current_device() {
   return device;
 }
 
-/// RANK_ID, which belongs to a rank table.
-int rank_of_environment(int size) {
+/// RANK_ID, which belongs to a rank table, or else what a launcher says.
+int rank_in_table(int size) {
   const char* const text = std::getenv("RANK_ID");
+  if (text == nullptr && hccl::launched()) return hccl::find_launch().rank;
   const std::string_view digits = text == nullptr ? "" : text;
   int rank = -1;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), rank);
@@ -134,16 +146,15 @@ int rank_of_environment(int size) {
 HcclComm join_world(int n, const std::int32_t* devices) {
   if (n < 1) throw refusal(HCCL_E_PARA, "n is ", n, ", expected at least 1");
   const std::int32_t device = current_device();
-  const auto job = hccl::find_launch();
-  const bool is_launched = job.origin != hccl::launch_info().origin;
   if (const char* const path = std::getenv("RANK_TABLE_FILE"); path != nullptr && *path != '\0') {
     const auto table = rank_table::load(path);
     if (n != static_cast<int>(table.ranks.size()))
       throw refusal(HCCL_E_PARA, "n is ", n, ", but the table of RANK_TABLE_FILE has ", table.ranks.size(),
                     " ranks");
-    return join(is_launched ? job.rank : rank_of_environment(n), n, table.store(), world_name, {});
+    return join(rank_in_table(n), n, table.store(launched_job()), world_name, {});
   }
-  if (is_launched) {
+  const auto job = hccl::find_launch();
+  if (job.origin != hccl::launch_info().origin) {
     if (n != job.size) {
       throw refusal(HCCL_E_PARA, "n is ", n, ", but the launcher has started ", job.size, " ranks (",
                     job.origin, ")");
@@ -179,7 +190,10 @@ void* changeable(const void* buffer) { return const_cast<void*>(buffer); }  // o
 extern "C" {
 
 HcclResult hcclCommInitAll(hcclComm_t* comm, int n, const std::int32_t* devices) {
-  return guarded("hcclCommInitAll", [&] { not_null("comm", comm) = joined() = join_world(n, devices); });
+  return guarded("hcclCommInitAll", [&] {
+    hcclComm_t& made = not_null("comm", comm);
+    made = joined() = join_world(n, devices);
+  });
 }
 
 HcclResult hcclCommDestroy(hcclComm_t comm) {
@@ -190,15 +204,17 @@ HcclResult hcclCommDestroy(hcclComm_t comm) {
 
 HcclResult hcclGetRankId(int* rank) {
   return guarded("hcclGetRankId", [&] {
-    not_null("rank", rank) =
-        joined() != nullptr ? communicators::instance().find(joined())->rank() : hccl::find_launch().rank;
+    int& found = not_null("rank", rank);
+    const auto comm = joined_here();
+    found = comm != nullptr ? comm->rank() : hccl::find_launch().rank;
   });
 }
 
 HcclResult hcclGetRankSize(int* size) {
   return guarded("hcclGetRankSize", [&] {
-    not_null("size", size) =
-        joined() != nullptr ? communicators::instance().find(joined())->size() : hccl::find_launch().size;
+    int& found = not_null("size", size);
+    const auto comm = joined_here();
+    found = comm != nullptr ? comm->size() : hccl::find_launch().size;
   });
 }
 

@@ -56,30 +56,40 @@ void group::expect(kind next) {
   kind_ = next;
 }
 
-void group::make_at_end(std::function<void()> make) {
-  expect(kind::setup);
-  makings_.push_back({current_context(), std::move(make)});
+void group::make(std::function<void()> maker) {
+  group* const open = current();
+  if (open == nullptr) return maker();
+  open->expect(kind::setup);
+  open->makings_.push_back({current_context(), std::move(maker)});
 }
 
 void group::exchange_at_end(const std::shared_ptr<communicator>& comm, aclrtStream stream,
                             const checked_message& message) {
   expect(kind::messages);
-  auto found =
-      std::ranges::find_if(batches_, [&](const batch& b) { return b.comm == comm && b.stream == stream; });
+  auto found = std::ranges::find(batches_, comm, &batch::comm);
   if (found == batches_.end()) found = batches_.insert(found, {comm, stream, current_context(), {}});
+  if (found->stream != stream) {
+    throw refusal(HCCL_E_PARA, "rank ", comm->rank(),
+                  ": all messages of a communicator in a group go into one stream, since they do not wait "
+                  "for each other");
+  }
   found->messages.push_back(message);
 }
 
 void group::run() const {
+  std::vector<std::exception_ptr> failures(makings_.size() + 1);
   if (!batches_.empty()) {
     const aclrtContext here = current_context();
-    for (const batch& b : batches_) {
-      expect_success(aclrtSetCurrentContext(b.context), "aclrtSetCurrentContext");
-      exchange(*b.comm, b.messages, b.stream);
+    for (const batch& b : batches_) {  // also after one that was refused: the peers wait for the others
+      try {
+        expect_success(aclrtSetCurrentContext(b.context), "aclrtSetCurrentContext");
+        exchange(*b.comm, b.messages, b.stream);
+      } catch (...) {
+        if (!failures.back()) failures.back() = std::current_exception();
+      }
     }
-    expect_success(aclrtSetCurrentContext(here), "aclrtSetCurrentContext");
+    aclrtSetCurrentContext(here);
   }
-  std::vector<std::exception_ptr> failures(makings_.size());
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < makings_.size(); ++i) {

@@ -22,7 +22,7 @@ struct checked_message {
   HcclDataType type = HCCL_DATA_TYPE_RESERVED;
 };
 
-/// Messages that go together: of one communicator, in one stream.
+/// Messages that go together: of one communicator.
 struct batch {
   std::shared_ptr<communicator> comm;
   aclrtStream stream = nullptr;
@@ -48,8 +48,9 @@ class group {
   /// Throws HCCL_E_PARA if calls of another kind came before.
   void expect(kind next);
 
-  /// Has `make`, which blocks, run in a thread of its own in the context of now.
-  void make_at_end(std::function<void()> make);
+  /// Makes a communicator, which blocks: now, or, in a group, when it ends, in a thread of its own in the context of
+  /// now.
+  static void make(std::function<void()> maker);
 
   void exchange_at_end(const std::shared_ptr<communicator>& comm, aclrtStream stream,
                        const checked_message& message);

@@ -104,6 +104,23 @@ HcclComm join(int rank, int size, const std::string& store, const std::string& n
       std::make_shared<communicator>(std::make_unique<worker>(std::move(comm)), called, context));
 }
 
+HcclComm join_at(const meeting& place, int rank, int size, const std::string& name, const config& wanted) {
+  struct closing {
+    const meeting& place;
+    int ranks;
+    ~closing() { place.close(ranks); }
+  } const at_end{place, size};
+  return join(rank, size, place.store, name, wanted);
+}
+
+std::string launched_job() {
+  try {
+    return hccl::find_launch().store;
+  } catch (const hccl::error&) {  // of a launcher that tells no meeting point: a rank table does
+    return {};
+  }
+}
+
 int checked_size(std::uint32_t size, std::uint32_t rank) {
   constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
   if (size < 1 || size > most) throw refusal(HCCL_E_PARA, "nRanks is ", size, ", expected 1 to ", most);

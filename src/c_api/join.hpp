@@ -5,6 +5,7 @@
 
 #include "communicator.hpp"
 #include "config.hpp"
+#include "root_info.hpp"
 
 #include <cstdint>
 #include <string>
@@ -17,6 +18,12 @@ namespace c_api {
 /// Throws as hccl::connect, HCCL_E_RUNTIME if no device is set, HCCL_E_PARA if two ranks use one device, or call the
 /// communicator differently, or if this device has one of that name already.
 HcclComm join(int rank, int size, const std::string& store, const std::string& name, const config& wanted);
+
+/// As `join`, at a meeting, which ends with it.
+HcclComm join_at(const meeting& place, int rank, int size, const std::string& name, const config& wanted);
+
+/// What tells the job of a launcher from others, "" without one.
+std::string launched_job();
 
 /// The number of ranks in a call. Throws HCCL_E_PARA for 0, for too many, and for a rank that is not below it.
 int checked_size(std::uint32_t size, std::uint32_t rank);

@@ -30,25 +30,11 @@ namespace {
 
 using namespace c_api;
 
-/// Makes a communicator now, or at the end of the open group.
-void make(std::function<void()> maker) {
-  if (group* const open = group::current()) {
-    open->make_at_end(std::move(maker));
-  } else {
-    maker();
-  }
-}
-
 void join_by_root_info(std::uint32_t size, const HcclRootInfo* info, std::uint32_t rank, const config& wanted,
                        HcclComm& made) {
   const int ranks = checked_size(size, rank);
-  make([=, &made, place = meeting::read(info)] {
-    struct closing {
-      const meeting& place;
-      int ranks;
-      ~closing() { place.close(ranks); }
-    } const at_end{place, ranks};
-    made = join(static_cast<int>(rank), ranks, place.store, place.name, wanted);
+  group::make([=, &made, place = meeting::read(info)] {
+    made = join_at(place, static_cast<int>(rank), ranks, place.name, wanted);
   });
 }
 
@@ -66,7 +52,7 @@ void join_by_table(const char* path, std::uint32_t rank, const config& wanted, H
     throw refusal(HCCL_E_PARA, "rank ", rank, " has device ", id,
                   " in the rank table, but this thread has set device ", device);
   }
-  make([=, &made, store = table.store()] {
+  group::make([=, &made, store = table.store(launched_job())] {
     made = join(static_cast<int>(rank), ranks, store, hccl::detail::concat(store, "_world"), wanted);
   });
 }
@@ -117,7 +103,10 @@ extern "C" {
 const char* hcclGetLastError(void) { return last_error().c_str(); }
 
 HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo) {
-  return guarded("HcclGetRootInfo", [&] { meeting::open().write(&not_null("rootInfo", rootInfo)); });
+  return guarded("HcclGetRootInfo", [&] {
+    HcclRootInfo& info = not_null("rootInfo", rootInfo);
+    meeting::open().write(&info);
+  });
 }
 
 HcclResult HcclCommInitRootInfo(std::uint32_t nRanks, const HcclRootInfo* rootInfo, std::uint32_t rank,

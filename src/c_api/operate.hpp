@@ -121,12 +121,18 @@ struct share_list {
              std::size_t element)
       : counts(sizes.begin(), sizes.end()) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] == 0) {
+        pieces.emplace_back();
+        continue;
+      }
       const std::uint64_t offset = offsets.empty() ? total : offsets[i];
       if (offset > std::numeric_limits<std::uint64_t>::max() - sizes[i])
         c.refuse(HCCL_E_PARA, name, ": share ", i, " begins at element ", offset, " and has ", sizes[i]);
       const piece until_end = c.buffer(name, address, offset + sizes[i], element);
       const std::size_t bytes = sizes[i] * element;
       pieces.push_back({static_cast<const std::byte*>(address) + (until_end.bytes - bytes), bytes});
+      if (sizes[i] > std::numeric_limits<std::ptrdiff_t>::max() / element - total)
+        c.refuse(HCCL_E_PARA, name, ": all shares together have more elements than memory can hold");
       total += sizes[i];
     }
   }

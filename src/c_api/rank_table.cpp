@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -32,6 +33,12 @@ template <class... Parts>
   throw refusal(HCCL_E_PARA, "rank table: ", parts...);
 }
 
+/// A value in a message; what has parts may be deep.
+std::string shown(const json& value) {
+  return value.is_structured() ? hccl::detail::concat("an ", std::string_view(value.type_name()))
+                               : value.dump();
+}
+
 /// An object of the table, and how messages call it.
 class object {
  public:
@@ -49,7 +56,7 @@ class object {
 
   std::string text(const char* field) const {
     const json& found = at(field);
-    if (!found.is_string()) refuse(path(field), " is ", found.dump(), ", expected a text");
+    if (!found.is_string()) refuse(path(field), " is ", shown(found), ", expected a text");
     return found.get<std::string>();
   }
   std::string text_or(const char* field, const char* other) const { return has(field) ? text(field) : other; }
@@ -66,7 +73,7 @@ class object {
       value = found.get<std::int64_t>();
     }
     if (value < least || value > most)
-      refuse(path(field), " is ", found.dump(), ", expected a number from ", least, " to ", most);
+      refuse(path(field), " is ", shown(found), ", expected a number from ", least, " to ", most);
     return static_cast<int>(value);
   }
 
@@ -103,6 +110,10 @@ class uniqueness {
   void server(const std::string& id) {
     if (!servers_.insert(id).second) refuse("server_id '", id, "' is there twice");
   }
+  void expect_server(const std::string& id) const {
+    if (!servers_.contains(id))
+      refuse("super_pod_list names server_id '", id, "', which is not in server_list");
+  }
   void device(const std::string& server, int id) {
     if (!devices_.emplace(server, id).second)
       refuse("device_id ", id, " is there twice in server '", server, "'");
@@ -120,6 +131,7 @@ constexpr std::size_t longest_server_id = 64;
 std::vector<rank_table::device> read_servers(const object& table) {
   uniqueness once;
   const auto servers = table.list("server_list");
+  if (table.text("version") == "1.0") static_cast<void>(table.at("server_count"));
   table.expect_count("server_count", servers.size());
   std::size_t devices = 0;
   for (const object& server : servers) devices += server.list("device").size();
@@ -139,6 +151,12 @@ std::vector<rank_table::device> read_servers(const object& table) {
       by_rank[rank] = std::move(made);
     }
   }
+  if (table.has("super_pod_list")) {
+    for (const object& pod : table.list("super_pod_list")) {
+      static_cast<void>(pod.text("super_pod_id"));
+      for (const object& server : pod.list("server_list")) once.expect_server(server.text("server_id"));
+    }
+  }
   std::vector<rank_table::device> ranks;
   for (auto& found : by_rank)
     ranks.push_back(std::move(*found));  // as many ranks as devices, none twice: none is missing
@@ -152,6 +170,7 @@ std::vector<rank_table::device> read_groups(const object& table) {
   const auto groups = table.list("group_list");
   table.expect_count("group_count", groups.size());
   for (const object& group : groups) {
+    const std::size_t before = ranks.size();
     const auto instances = group.list("instance_list");
     group.expect_count("instance_count", instances.size());
     for (const object& instance : instances) {
@@ -161,7 +180,7 @@ std::vector<rank_table::device> read_groups(const object& table) {
         once.device(id, ranks.back().id);
       }
     }
-    group.expect_count("device_count", ranks.size());
+    group.expect_count("device_count", ranks.size() - before);
   }
   return ranks;
 }
@@ -178,11 +197,12 @@ void check_neighbours(const std::vector<rank_table::device>& ranks) {
   }
 }
 
-std::string digest_of(const std::vector<rank_table::device>& ranks) {
+std::string digest_of(const std::vector<rank_table::device>& ranks, std::string_view job) {
   std::uint64_t sum = 14695981039346656037u;  // FNV-1a
   const auto add = [&](std::string_view text) {
     for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211u;
   };
+  add(job);
   for (const auto& d : ranks)
     add(hccl::detail::concat(d.server, ';', d.address, ';', d.id, ';', d.host_port, '\n'));
   return std::to_string(sum);
@@ -214,8 +234,9 @@ rank_table rank_table::read(std::string_view text) {
 
 rank_table rank_table::load(const std::string& path) {
   std::ifstream file(path);
+  if (!file || !std::filesystem::is_regular_file(path))
+    throw refusal(HCCL_E_OPEN_FILE_FAILURE, "the rank table '", path, "' cannot be read");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw refusal(HCCL_E_OPEN_FILE_FAILURE, "the rank table '", path, "' cannot be read");
   try {
     return read(text);
   } catch (const refusal& e) {
@@ -223,10 +244,10 @@ rank_table rank_table::load(const std::string& path) {
   }
 }
 
-std::string rank_table::store() const {
+std::string rank_table::store(std::string_view job) const {
   const device& first = ranks.front();
   if (std::ranges::all_of(ranks, [&](const device& d) { return d.server == first.server; }))
-    return hccl::detail::concat("unix:@hccl-rank-table-", ::getuid(), "-", digest_of(ranks));
+    return hccl::detail::concat("unix:@hccl-rank-table-", ::getuid(), "-", digest_of(ranks, job));
   const std::string& address = !first.address.empty() ? first.address : first.server;
   if (!is_address(address)) {
     refuse("there are several servers, and that of rank 0, '", first.server,

@@ -27,9 +27,9 @@ struct rank_table {
   /// Reads a file. Throws also HCCL_E_OPEN_FILE_FAILURE.
   static rank_table load(const std::string& path);
 
-  /// Where the ranks meet: an address that only this table has. Throws HCCL_E_PARA if there are several servers and
-  /// that of rank 0 has no address.
-  std::string store() const;
+  /// Where the ranks meet: an address that only this table has, in the job of that text, "" where no launcher tells it.
+  /// Throws HCCL_E_PARA if there are several servers and that of rank 0 has no address.
+  std::string store(std::string_view job) const;
 };
 
 }  // namespace c_api

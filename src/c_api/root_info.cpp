@@ -11,6 +11,8 @@
 #include <hccl/transport/detail/tcp_interface.hpp>
 #include <hccl/transport/detail/tcp_ports.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -35,19 +37,28 @@ class open_stores {
 
   void add(std::unique_ptr<hccl::TcpStoreServer> store) {
     const std::lock_guard lock(mutex_);
-    stores_.emplace(store->address(), std::move(store));
+    const std::string address = store->address();
+    stores_.insert_or_assign(address, served{::getpid(), store.release()});
   }
 
-  /// Null if there is none.
+  /// Null if there is none. A process that was forked serves none of its parent's, whose threads it does not have.
   std::unique_ptr<hccl::TcpStoreServer> take(const std::string& address) {
     const std::lock_guard lock(mutex_);
-    auto found = stores_.extract(address);
-    return found.empty() ? nullptr : std::move(found.mapped());
+    const auto found = stores_.find(address);
+    if (found == stores_.end() || found->second.owner != ::getpid()) return nullptr;
+    std::unique_ptr<hccl::TcpStoreServer> store(found->second.store);
+    stores_.erase(found);
+    return store;
   }
 
  private:
+  struct served {
+    pid_t owner;
+    hccl::TcpStoreServer* store;
+  };
+
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<hccl::TcpStoreServer>> stores_;
+  std::map<std::string, served> stores_;
 };
 
 constexpr std::string_view first_word = "hccl-root-info";
@@ -86,7 +97,8 @@ void meeting::write(HcclRootInfo* to) const {
 }
 
 void meeting::close(int ranks) const {
-  if (const auto served = open_stores::instance().take(store))
+  const auto served = open_stores::instance().take(store);
+  if (served != nullptr && ranks > 1)  // who is alone has not come
     served->wait_for_departures(ranks, hccl::deadline::after(std::chrono::seconds(1)));
 }
 

@@ -16,7 +16,9 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace c_api {
 
@@ -68,9 +70,9 @@ bool is_address(std::string_view value) {
 
 constexpr std::array settings{
     setting{"HCCL_CONNECT_TIMEOUT", "120", "120 to 7200 seconds",
-            "how long a communicator waits for its ranks", is_number<120, 7200>},
+            "how long a communicator waits for its ranks", is_number<120, 7200>, "HCCL_TIMEOUT"},
     setting{"HCCL_EXEC_TIMEOUT", "1836", "0 to 2147483647 seconds, 0: for ever",
-            "how long an operator may take", is_number<0, 2147483647>},
+            "how long an operator may take", is_number<0, 2147483647>, "HCCL_TIMEOUT"},
     setting{"HCCL_TIMEOUT", "", "seconds, 0: for ever", "both timeouts, where their own is not set", is_time},
     setting{"HCCL_ALGO", "", "level0:NA;level1:<algorithm>, or that for each operator", "the algorithms",
             is_algorithm},
@@ -101,6 +103,13 @@ std::string setting::value() const {
   return text == nullptr ? "" : text;
 }
 
+setting::effect setting::in_effect() const {
+  if (std::string own = value(); !own.empty()) return {std::move(own), "environment"};
+  const char* const other = fallback == nullptr ? nullptr : std::getenv(fallback);
+  if (other != nullptr && *other != '\0') return {other, fallback};
+  return {std::string(usual), "default"};
+}
+
 std::span<const setting> all_settings() { return settings; }
 
 void check_settings() {
@@ -121,7 +130,7 @@ bool is_on_whitelist(std::string_view address) {
   if (disabled == nullptr || std::string_view(disabled) != "0") return true;
   const char* const path = std::getenv("HCCL_WHITELIST_FILE");
   std::ifstream file(path == nullptr ? "" : path);
-  if (!file) {
+  if (!file || !std::filesystem::is_regular_file(path)) {
     throw refusal(HCCL_E_OPEN_FILE_FAILURE, "HCCL_WHITELIST_DISABLE is 0, and HCCL_WHITELIST_FILE '",
                   std::string_view(path == nullptr ? "" : path), "' cannot be read");
   }

@@ -17,8 +17,16 @@ struct setting {
   std::string_view meaning;
   bool (*is_valid)(std::string_view value);
 
-  /// What the environment says, or "".
+  const char* fallback = nullptr;  ///< the variable that counts where this one is not set
+
+  /// What the environment says of this variable, or "".
   std::string value() const;
+
+  /// What is in effect, and where that comes from.
+  struct effect {
+    std::string value, origin;
+  };
+  effect in_effect() const;
 };
 
 /// All that have an effect here, or are checked.

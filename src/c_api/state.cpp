@@ -9,13 +9,22 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
 namespace {
 
 using namespace c_api;
 
-std::atomic<std::int32_t> deterministic = 0;
+/// What HcclSetConfig has set, else what HCCL_DETERMINISTIC says.
+std::atomic<std::int32_t>& deterministic() {
+  static std::atomic<std::int32_t> value = [] {
+    const char* const text = std::getenv("HCCL_DETERMINISTIC");
+    const std::string_view said = text == nullptr ? "" : text;
+    return said == "strict" ? 2 : said == "true" ? 1 : 0;
+  }();
+  return value;
+}
 
 void expect_deterministic(HcclConfig config) {
   if (config != HCCL_DETERMINISTIC)
@@ -31,14 +40,14 @@ HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue) {
     expect_deterministic(config);
     if (configValue.value < 0 || configValue.value > 2)
       throw refusal(HCCL_E_PARA, "configValue is ", configValue.value, ", expected 0 to 2");
-    deterministic = configValue.value;
+    deterministic() = configValue.value;
   });
 }
 
 HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue* configValue) {
   return guarded("HcclGetConfig", [&] {
     expect_deterministic(config);
-    not_null("configValue", configValue).value = deterministic;
+    not_null("configValue", configValue).value = deterministic();
   });
 }
 

@@ -81,18 +81,12 @@ extern "C" HcclResult HcclCreateSubCommConfig(HcclComm* comm, std::uint32_t rank
     if (rankNum > static_cast<std::uint32_t>(whole->size()))
       throw refusal(HCCL_E_PARA, "rankNum is ", rankNum, ", expected 1 to ", whole->size());
     check_members(*whole, {rankIds, rankNum}, subCommRankId);
-    if (group* const open = group::current()) open->expect(group::kind::setup);
-
     const config wanted = commConfig == nullptr ? config() : config::read(commConfig);
-    const std::vector<int> members(rankIds, rankIds + rankNum);
-    const meeting place = invite(*whole, members, own_place);
-    struct closing {
-      const meeting& place;
-      int ranks;
-      ~closing() { place.close(ranks); }
-    } const at_end{place, size};
-    made =
-        join(own_place, size, place.store, hccl::detail::concat(whole->name(), "_sub_", subCommId), wanted);
-    communicators::instance().find(made)->set_parent(handle);
+    group::make([=, &made, members = std::vector<int>(rankIds, rankIds + rankNum)] {
+      const meeting place = invite(*whole, members, own_place);
+      const auto name = hccl::detail::concat(whole->name(), "_sub_", subCommId);
+      made = join_at(place, own_place, size, name, wanted);
+      communicators::instance().find(made)->set_parent(handle);
+    });
   });
 }

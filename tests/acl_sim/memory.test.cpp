@@ -187,3 +187,26 @@ TEST_CASE("a device reduces where its kind can") {
   CHECK(aclrtReduceAsync(a.get(), b.get(), 5, ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM, ACL_FLOAT, nullptr,
                          nullptr) == ACL_ERROR_RT_PARAM_INVALID);
 }
+
+TEST_CASE("memory that was freed is told, and its addresses are used again") {
+  REQUIRE(aclrtSetDevice(0) == ACL_SUCCESS);
+  std::vector<void*> blocks(4);
+  constexpr std::size_t size = 10'000;
+  char bytes[16] = {};
+  for (void*& b : blocks) REQUIRE(aclrtMalloc(&b, size, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
+  for (const int i : {1, 3, 2}) {
+    REQUIRE(aclrtFree(blocks[static_cast<std::size_t>(i)]) == ACL_SUCCESS);
+    void* const gone = blocks[static_cast<std::size_t>(i)];
+    CHECK(failed(aclrtMemcpy(bytes, sizeof bytes, gone, sizeof bytes, ACL_MEMCPY_DEFAULT),
+                 ACL_ERROR_RT_PARAM_INVALID, "which is device memory that was freed"));
+    CHECK(failed(aclrtMemset(gone, size, 0, 8), ACL_ERROR_RT_PARAM_INVALID,
+                 "which is device memory that was freed"));
+  }
+  void* large = nullptr;  // in the place of three
+  REQUIRE(aclrtMalloc(&large, 3 * size, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
+  CHECK(large == blocks[1]);
+  CHECK(aclrtMemset(large, 3 * size, 7, 3 * size) == ACL_SUCCESS);
+  CHECK(aclrtFree(large) == ACL_SUCCESS);
+  CHECK(aclrtFree(blocks[0]) == ACL_SUCCESS);
+  aclrtResetDevice(0);
+}

@@ -86,6 +86,11 @@ TEST_CASE("operators check their arguments before they do anything") {
     HcclSendRecvItem item{HCCL_SEND_RECV_RESERVED, data, 1, f32, 0};
     expect(HcclBatchSendRecv(&item, 1, comm, stream), HCCL_E_PARA, "sendRecvType of item 0 is 2");
 
+    const std::array<std::uint64_t, 2> huge_shares{huge, huge}, zeros{0, 0};
+    expect(HcclAlltoAllV(data, huge_shares.data(), zeros.data(), HCCL_DATA_TYPE_INT8, data, ones.data(),
+                         zeros.data(), HCCL_DATA_TYPE_INT8, comm, stream),
+           HCCL_E_PARA, "sendBuf");
+
     void* const no_stream = data;
     expect(HcclBarrier(comm, no_stream), HCCL_E_RUNTIME, "aclrtLaunchHostFunc");
   });
@@ -100,6 +105,9 @@ TEST_CASE("nothing is moved, but the operator takes part: no elements and null p
     succeeds(HcclReduceScatter(nullptr, nullptr, 0, f32, HCCL_REDUCE_MAX, own.comm, own.stream));
     succeeds(HcclAlltoAll(nullptr, 0, f32, nullptr, 0, f32, own.comm, own.stream));
     succeeds(HcclBatchSendRecv(nullptr, 0, own.comm, own.stream));
+    const std::array<std::uint64_t, 3> none{0, 0, 0}, anywhere{5, 7, 9};
+    succeeds(HcclAlltoAllV(nullptr, none.data(), anywhere.data(), f32, nullptr, none.data(), anywhere.data(),
+                           f32, own.comm, own.stream));
     own.synchronize();
   });
 }
@@ -184,6 +192,17 @@ TEST_CASE("a configuration is read as its head says") {
     config.hcclExecTimeOut = -5;  // not there
     CHECK(result_of(config) == HCCL_SUCCESS);
   }
+  SECTION("of an older program, with anything in the padding at its end") {
+    put(size_at, std::uint64_t{320});
+    put(version_at, 7u);
+    config.hcclExecTimeOut = -5;
+    CHECK(result_of(config) == HCCL_SUCCESS);
+    put(size_at, std::uint64_t{2232});
+    put(version_at, 9u);
+    config.hcclExecTimeOut = 5;
+    config.hcclQos = 77;
+    CHECK(result_of(config) == HCCL_SUCCESS);
+  }
   SECTION("of a newer program") {
     put(version_at, 12u);
     CHECK(result_of(config) == HCCL_SUCCESS);
@@ -221,6 +240,9 @@ TEST_CASE("a configuration is read as its head says") {
     config.hcclExecTimeOut = -2;
     CHECK(failed(result_of(config), HCCL_E_PARA, "hcclExecTimeOut is -2"));
     config.hcclExecTimeOut = 10;
+    config.hcclChannelSqDepth = 24;
+    CHECK(failed(result_of(config), HCCL_E_PARA, "hcclChannelSqDepth is 24"));
+    config.hcclChannelSqDepth = 32;
     std::strcpy(config.hcclAlgo, "level0:NA;level1:nonsense");
     CHECK(failed(result_of(config), HCCL_E_PARA, "nonsense"));
     std::strcpy(config.hcclAlgo, "level0:NA;level1:ring");

@@ -199,3 +199,24 @@ TEST_CASE("the convenience spelling tells what is missing") {
   });
   CHECK(thrown == nothing(1));
 }
+
+TEST_CASE("a child takes root info from its parent, and the parent goes on") {
+  HcclRootInfo info;
+  REQUIRE(HcclGetRootInfo(&info) == HCCL_SUCCESS);
+  const pid_t child = ::fork();
+  const auto join = [&](std::uint32_t rank) {
+    HcclComm comm = nullptr;
+    const bool is_right = aclrtSetDevice(static_cast<std::int32_t>(rank)) == ACL_SUCCESS &&
+                          HcclCommInitRootInfo(2, &info, rank, &comm) == HCCL_SUCCESS &&
+                          HcclBarrier(comm, nullptr) == HCCL_SUCCESS &&
+                          aclrtSynchronizeStream(nullptr) == ACL_SUCCESS &&
+                          HcclCommDestroy(comm) == HCCL_SUCCESS;
+    aclrtResetDevice(static_cast<std::int32_t>(rank));
+    return is_right;
+  };
+  if (child == 0) ::_exit(join(1) ? 0 : 1);
+  CHECK(join(0));
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+}

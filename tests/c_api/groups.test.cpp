@@ -191,3 +191,36 @@ TEST_CASE("a setting of the process is kept") {
   value.value = 0;
   CHECK(HcclSetConfig(HCCL_DETERMINISTIC, value) == HCCL_SUCCESS);
 }
+
+TEST_CASE("all messages of a communicator in a group go into one stream") {
+  const all_devices devices(2);
+  devices.run([](const rank_on_device& own) {
+    const device_bytes out(std::vector<int>{own.rank}), in(sizeof(int));
+    const auto other = static_cast<std::uint32_t>(1 - own.rank);
+    aclrtStream second = nullptr;
+    succeeds(aclrtCreateStream(&second));
+    succeeds(HcclGroupStart());
+    succeeds(HcclSend(out.get(), 1, HCCL_DATA_TYPE_INT32, other, own.comm, own.stream));
+    expect(HcclRecv(in.get(), 1, HCCL_DATA_TYPE_INT32, other, own.comm, second), HCCL_E_PARA,
+           "go into one stream");
+    succeeds(HcclRecv(in.get(), 1, HCCL_DATA_TYPE_INT32, other, own.comm, own.stream));
+    succeeds(HcclGroupEnd());
+    own.synchronize();
+    if (in.values<int>()[0] != 1 - own.rank) throw std::runtime_error("the message is wrong");
+    succeeds(aclrtDestroyStream(second));
+  });
+}
+
+TEST_CASE("one thread makes parts of communicators in a group") {
+  const all_devices devices(3);
+  std::array<HcclComm, 3> parts{};
+  std::array<std::uint32_t, 3> ids{0, 1, 2};
+  REQUIRE(HcclGroupStart() == HCCL_SUCCESS);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    REQUIRE(aclrtSetDevice(static_cast<std::int32_t>(rank)) == ACL_SUCCESS);
+    HcclComm whole = devices.comms()[rank];
+    REQUIRE(HcclCreateSubCommConfig(&whole, 3, ids.data(), 1, rank, nullptr, &parts[rank]) == HCCL_SUCCESS);
+  }
+  REQUIRE(HcclGroupEnd() == HCCL_SUCCESS);
+  for (HcclComm part : parts) CHECK(HcclCommDestroy(part) == HCCL_SUCCESS);
+}

@@ -88,12 +88,24 @@ TEST_CASE("ranks meet by a rank table") {
   CHECK(thrown == std::vector<std::string>(3));
 }
 
+TEST_CASE("each group of a table tells its own devices") {
+  const table_file file(R"({"status": "completed", "group_list": [
+    {"device_count": "1", "instance_list": [{"server_id": "a", "devices": [{"device_id": "0"}]}]},
+    {"device_count": "1", "instance_list": [{"server_id": "a", "devices": [{"device_id": "1"}]}]}]})");
+  succeeds(aclrtSetDevice(1));
+  HcclComm comm = nullptr;
+  CHECK(failed(HcclCommInitClusterInfo(file.path(), 0, &comm), HCCL_E_PARA,
+               "rank 0 has device 0 in the rank table"));
+  aclrtResetDevice(1);
+}
+
 TEST_CASE("a rank table that is wrong is refused, with the field") {
   REQUIRE(aclrtSetDevice(0) == ACL_SUCCESS);
   HcclComm comm = nullptr;
   CHECK(failed(HcclCommInitClusterInfo(nullptr, 0, &comm), HCCL_E_PTR, "clusterInfo is null"));
   CHECK(
       failed(HcclCommInitClusterInfo("no such file", 0, &comm), HCCL_E_OPEN_FILE_FAILURE, "'no such file'"));
+  CHECK(failed(HcclCommInitClusterInfo(".", 0, &comm), HCCL_E_OPEN_FILE_FAILURE, "'.' cannot be read"));
   CHECK(failed(HcclCommInitClusterInfo(std::string(5000, 'x').c_str(), 0, &comm), HCCL_E_PARA,
                "5000 characters"));
   CHECK(failed(init(one_server, 3), HCCL_E_PARA, "rank is 3, expected 0 to 2"));
@@ -114,9 +126,9 @@ TEST_CASE("a rank table that is wrong is refused, with the field") {
   refused(replaced(one_server, "\"1.0\"", "\"2.0\""), "version 2.0", HCCL_E_NOT_SUPPORT);
   refused(replaced(one_server, "\"1.0\"", "\"7\""), "version is '7'");
   refused(replaced(one_server, "server_list", "servers"), "has no server_list");
-  refused(R"({"status": "completed", "version": "1.0", "server_list": []})",
+  refused(R"({"status": "completed", "version": "1.2", "server_list": []})",
           "server_list is no list, or an empty one");
-  refused(R"({"status": "completed", "version": "1.0", "server_list": [7]})",
+  refused(R"({"status": "completed", "version": "1.2", "server_list": [7]})",
           "server_list[0] is not an object");
   refused(replaced(one_server, "\"server_count\": \"1\"", "\"server_count\": \"2\""),
           "server_count is 2, but there are 1");
@@ -131,18 +143,25 @@ TEST_CASE("a rank table that is wrong is refused, with the field") {
           "rank_id is 0, which another device has");
   refused(replaced(one_server, "\"rank_id\": \"1\"", "\"rank_id\": \"3\""),
           "rank_id is \"3\", expected a number from 0 to 2");
-  refused(R"({"status": "completed", "version": "1.0", "server_list": [
+  refused(R"({"status": "completed", "version": "1.2", "server_list": [
     {"server_id": "a", "device": [{"device_id": "0", "rank_id": "0"}, {"device_id": "1", "rank_id": "2"}]},
     {"server_id": "b", "device": [{"device_id": "0", "rank_id": "1"}]}]})",
           "ranks of two servers must not interleave");
-  refused(R"({"status": "completed", "version": "1.0", "server_list": [
+  refused(R"({"status": "completed", "version": "1.2", "server_list": [
     {"server_id": "a", "device": [{"device_id": "0", "rank_id": "0"}]},
     {"server_id": "a", "device": [{"device_id": "1", "rank_id": "1"}]}]})",
           "server_id 'a' is there twice");
-  refused(R"({"status": "completed", "version": "1.0", "server_list": [
+  refused(R"({"status": "completed", "version": "1.2", "server_list": [
     {"server_id": "a", "device": [{"device_id": "0", "rank_id": "0"}]},
     {"server_id": "b", "device": [{"device_id": "0", "rank_id": "1"}]}]})",
           "has no host_ip at which the ranks can meet");
+  refused(replaced(one_server, "\"server_count\": \"1\",", ""), "has no server_count");
+  refused(replaced(one_server, "\"version\": \"1.0\", ", ""), "has no version");
+  refused(replaced(superpods, "\"super_pod_id\": \"pod-a\", ", ""), "super_pod_list[0] has no super_pod_id");
+  refused(replaced(superpods, "[{\"server_id\": \"alpha\"}]", "[{\"server_id\": \"beta\"}]"),
+          "which is not in server_list");
+  refused("{\"status\": " + std::string(200'000, '[') + std::string(200'000, ']') + "}",
+          "status is an array, expected a text");
   refused(replaced(template_two, "\"group_count\": \"1\"", "\"group_count\": \"2\""),
           "group_count is 2, but there are 1");
   refused(replaced(template_two, "instance_list", "instances"), "group_list[0] has no instance_list");

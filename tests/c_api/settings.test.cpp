@@ -86,6 +86,11 @@ TEST_CASE("hosts that are not in the file of HCCL_WHITELIST_FILE take no part") 
   const variable address("HCCL_IF_IP", "127.0.0.1"), enabled("HCCL_WHITELIST_DISABLE", "0"),
       file("HCCL_WHITELIST_FILE", path);
   CHECK(failed(init(), HCCL_E_OPEN_FILE_FAILURE, "cannot be read"));
+  {
+    const variable folder("HCCL_WHITELIST_FILE", ".");
+    CHECK(failed(init(), HCCL_E_OPEN_FILE_FAILURE, "'.' cannot be read"));
+  }
+  ::setenv("HCCL_WHITELIST_FILE", path.c_str(), 1);
   std::ofstream(path) << R"({"host_ip": ["10.0.0.1"]})";
   CHECK(failed(init(), HCCL_E_NETWORK, "rank 0 listens at 127.0.0.1, which is not in the file"));
   std::ofstream(path) << R"({"host_ip": ["10.0.0.1", "127.0.0.1"], "device_ip": []})";
@@ -97,7 +102,7 @@ TEST_CASE("hosts that are not in the file of HCCL_WHITELIST_FILE take no part") 
 
 TEST_CASE("the convenience spelling takes a rank table from the environment") {
   const std::string path = "environment_table.json";
-  std::ofstream(path) << R"({"status": "completed", "version": "1.0", "server_list": [
+  std::ofstream(path) << R"({"status": "completed", "version": "1.0", "server_count": "1", "server_list": [
     {"server_id": "alpha", "device": [{"device_id": "0", "rank_id": "0"}]}]})";
   const variable table("RANK_TABLE_FILE", path);
   succeeds(aclrtSetDevice(0));

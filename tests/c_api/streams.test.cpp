@@ -177,3 +177,46 @@ TEST_CASE("a communicator whose operator runs is not destroyed") {
     own.synchronize();
   });
 }
+
+TEST_CASE(
+    "an operator that its stream has dropped fails, on all ranks, and the communicator can be destroyed") {
+  const bool by_abort = GENERATE(false, true);
+  const all_devices devices(2);
+  devices.run([&](const rank_on_device& own) {
+    const device_bytes data(ramp(1));
+    if (own.rank == 0) {  // the stream is busy when it ends
+      aclrtStream stream = nullptr;
+      succeeds(aclrtCreateStream(&stream));
+      std::atomic<bool> goes_on = false;
+      const auto wait = [](void* flag) {
+        while (!*static_cast<std::atomic<bool>*>(flag)) std::this_thread::yield();
+      };
+      succeeds(aclrtLaunchHostFunc(stream, wait, &goes_on));
+      allreduce(own, data, stream);
+      std::jthread release([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        goes_on = true;
+      });
+      if (by_abort) {
+        succeeds(aclrtStreamAbort(stream));
+      } else {
+        succeeds(aclrtDestroyStreamForce(stream));
+      }
+    } else {
+      allreduce(own, data, own.stream);
+    }
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    HcclResult first = HCCL_SUCCESS;
+    while (first == HCCL_SUCCESS && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      succeeds(HcclGetCommAsyncError(own.comm, &first));
+    }
+    const std::string why = hcclGetLastError();
+    if (first != (own.rank == 0 ? HCCL_E_RUNTIME : HCCL_E_REMOTE) ||
+        why.find("the stream has dropped an operator") == why.npos)
+      throw std::runtime_error(std::to_string(first) + ": " + why);
+    if (own.rank == 1 && aclrtSynchronizeStream(own.stream) == ACL_SUCCESS)
+      throw std::runtime_error("the stream of the other rank has not failed");
+    while (HcclCommDestroy(own.comm) == HCCL_E_AGAIN) std::this_thread::yield();
+  });
+}

@@ -32,7 +32,7 @@ if command -v mpirun >/dev/null; then
 fi
 
 cat >"$work/table" <<'END'
-{"status": "completed", "version": "1.0", "server_list": [{"server_id": "here", "device": [
+{"status": "completed", "version": "1.0", "server_count": "1", "server_list": [{"server_id": "here", "device": [
   {"device_id": "0", "rank_id": "0"}, {"device_id": "1", "rank_id": "1"}, {"device_id": "2", "rank_id": "2"}]}]}
 END
 "$hcclrun" -n 3 "$folder/rank_table" "$work/table" >"$work/out"

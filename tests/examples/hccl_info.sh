@@ -13,6 +13,10 @@ expect '^\| shm +\| processes of a host'
 expect '^\| HCCL_EXEC_TIMEOUT +\| 60 +\| environment \|'
 expect '^\| HCCL_CONNECT_TIMEOUT +\| 120 +\| default +\|'
 
+output=$(env -u HCCL_CONNECT_TIMEOUT -u HCCL_EXEC_TIMEOUT HCCL_TIMEOUT=30 "$info")
+expect '^\| HCCL_CONNECT_TIMEOUT +\| 30 +\| HCCL_TIMEOUT +\|'
+expect '^\| HCCL_EXEC_TIMEOUT +\| 30 +\| HCCL_TIMEOUT +\|'
+
 if output=$(HCCL_DETERMINISTIC=perhaps "$info"); then
   echo "a wrong setting is no failure"
   exit 1

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const auto table = c_api::rank_table::read({reinterpret_cast<const char*>(data), size});
     if (table.ranks.empty()) std::abort();
-    static_cast<void>(table.store());
+    static_cast<void>(table.store(""));
   } catch (const c_api::refusal&) {
   }
   return 0;

@@ -39,8 +39,7 @@ HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms);
 HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum, uint32_t* rankIds, uint64_t subCommId,
                                    uint32_t subCommRankId, HcclCommConfig* config, HcclComm* subComm);
 
-/* Waits for nothing: a communicator with operations that have not ended is HCCL_E_AGAIN, unless they wait for a
- * peer. */
+/* Waits for nothing: while an operator has not ended this is HCCL_E_AGAIN. Synchronise its stream first. */
 HcclResult HcclCommDestroy(HcclComm comm);
 
 HcclResult HcclGetRankSize(HcclComm comm, uint32_t* rankSize);

@@ -72,16 +72,33 @@ HcclResult hcclBarrier(hcclComm_t comm);
 #ifdef __cplusplus
 }
 
-/* Tutorials pass an int where a uint32_t is expected, and the other way round: in C++ both are right. */
-inline HcclResult hcclGetRankId(uint32_t* rank) { return hcclGetRankId(reinterpret_cast<int*>(rank)); }
-inline HcclResult hcclGetRankSize(uint32_t* size) { return hcclGetRankSize(reinterpret_cast<int*>(size)); }
-inline HcclResult HcclGetRankId(HcclComm comm, int* rank) {
+/* Tutorials pass an int where a uint32_t is expected, and the other way round: in C++ both are right. Where the
+ * address of such a function is taken, a cast says which is meant. */
+#include <type_traits>
+
+template <class T>
+using hcclIfUnsigned = typename std::enable_if<std::is_same<T, uint32_t>::value, HcclResult>::type;
+template <class T>
+using hcclIfInt = typename std::enable_if<std::is_same<T, int>::value, HcclResult>::type;
+
+template <class T>
+hcclIfUnsigned<T> hcclGetRankId(T* rank) {
+  return hcclGetRankId(reinterpret_cast<int*>(rank));
+}
+template <class T>
+hcclIfUnsigned<T> hcclGetRankSize(T* size) {
+  return hcclGetRankSize(reinterpret_cast<int*>(size));
+}
+template <class T>
+hcclIfInt<T> HcclGetRankId(HcclComm comm, T* rank) {
   return HcclGetRankId(comm, reinterpret_cast<uint32_t*>(rank));
 }
-inline HcclResult HcclGetRankSize(HcclComm comm, int* size) {
+template <class T>
+hcclIfInt<T> HcclGetRankSize(HcclComm comm, T* size) {
   return HcclGetRankSize(comm, reinterpret_cast<uint32_t*>(size));
 }
-inline aclError aclrtGetDeviceCount(int* count) {
+template <class T>
+typename std::enable_if<std::is_same<T, int>::value, aclError>::type aclrtGetDeviceCount(T* count) {
   return aclrtGetDeviceCount(reinterpret_cast<uint32_t*>(count));
 }
 #endif
