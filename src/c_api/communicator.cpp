@@ -72,6 +72,7 @@ class communicator::turn : public std::enable_shared_from_this<turn> {
     changed_.notify_all();
     if (code == ACL_SUCCESS) return;
     own_ = nullptr;
+    done_ = {};
     --*launched_;
     expect_success(code, "aclrtLaunchHostFunc");
   }
@@ -87,8 +88,9 @@ class communicator::turn : public std::enable_shared_from_this<turn> {
     stage_ = stage::come;
     changed_.notify_all();
     lock.unlock();
+    const auto done = std::exchange(done_, {});  // it holds the operation, and that holds this
     try {
-      done_.wait();
+      done.wait();
     } catch (...) {
       fail_stream(current_failure());
     }
