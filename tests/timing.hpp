@@ -32,4 +32,13 @@ inline constexpr bool under_sanitizer = __has_feature(thread_sanitizer) || __has
 inline constexpr bool under_sanitizer = false;
 #endif
 
+/// Whether the thread sanitizer runs, which knows no threads in a process that was forked from one that had some.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool under_thread_sanitizer = true;
+#elif defined(__has_feature)
+inline constexpr bool under_thread_sanitizer = __has_feature(thread_sanitizer);
+#else
+inline constexpr bool under_thread_sanitizer = false;
+#endif
+
 }  // namespace hccl_test
