@@ -33,11 +33,11 @@ struct origin {
 
 /// One operator.
 struct operation {
-  std::string_view name;  ///< of the program, without _test
-  bool has_shares;        ///< its data is divided by the ranks
-  bool reduces;
-  bool is_rooted_result;                 ///< only the root gets something
-  std::size_t send_shares, recv_shares;  ///< 1, or `each`, for every rank one
+  std::string_view name;    ///< of the program, without _test
+  bool has_shares = false;  ///< its data is divided by the ranks
+  bool reduces = false;
+  bool is_rooted_result = false;                 ///< only the root gets something
+  std::size_t send_shares = 1, recv_shares = 1;  ///< 1, or `each`, for every rank one
   HcclResult (*run)(const call&);
   origin (*origin_of)(const call&, std::size_t element);
   double (*bus_factor)(double ranks);

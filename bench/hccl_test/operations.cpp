@@ -28,134 +28,119 @@ constexpr std::size_t each = operation::each;
 }  // namespace
 
 const operation all_reduce{
-    "all_reduce",
-    false,
-    true,
-    false,
-    1,
-    1,
-    [](const call& c) { return HcclAllReduce(c.send, c.recv, c.block, c.type, c.op, c.comm, c.stream); },
-    combined,
-    twice_others};
+    .name = "all_reduce",
+    .reduces = true,
+    .run =
+        [](const call& c) { return HcclAllReduce(c.send, c.recv, c.block, c.type, c.op, c.comm, c.stream); },
+    .origin_of = combined,
+    .bus_factor = twice_others};
 
 const operation all_gather{
-    "all_gather",
-    true,
-    false,
-    false,
-    1,
-    each,
-    [](const call& c) { return HcclAllGather(c.send, c.recv, c.block, c.type, c.comm, c.stream); },
-    of_each,
-    others};
+    .name = "all_gather",
+    .has_shares = true,
+    .recv_shares = each,
+    .run = [](const call& c) { return HcclAllGather(c.send, c.recv, c.block, c.type, c.comm, c.stream); },
+    .origin_of = of_each,
+    .bus_factor = others};
 
-const operation all_gatherv{"all_gatherv",
-                            true,
-                            false,
-                            false,
-                            1,
-                            each,
-                            [](const call& c) {
-                              return HcclAllGatherV(c.send, c.block, c.recv, c.counts, c.offsets, c.type,
-                                                    c.comm, c.stream);
-                            },
-                            of_each,
-                            others};
-
-const operation broadcast{"broadcast",
-                          false,
-                          false,
-                          false,
-                          1,
-                          1,
-                          [](const call& c) {
-                            void* const data = c.rank == static_cast<int>(c.root) ? c.send : c.recv;
-                            return HcclBroadcast(data, c.block, c.type, c.root, c.comm, c.stream);
-                          },
-                          of_root,
-                          one};
-
-const operation reduce{
-    "reduce",
-    false,
-    true,
-    true,
-    1,
-    1,
-    [](const call& c) { return HcclReduce(c.send, c.recv, c.block, c.type, c.op, c.root, c.comm, c.stream); },
-    combined,
-    one};
-
-const operation reduce_scatter{
-    "reduce_scatter",
-    true,
-    true,
-    false,
-    each,
-    1,
-    [](const call& c) { return HcclReduceScatter(c.send, c.recv, c.block, c.type, c.op, c.comm, c.stream); },
-    combined_share,
-    others};
-
-const operation reduce_scatterv{"reduce_scatterv",
-                                true,
-                                true,
-                                false,
-                                each,
-                                1,
+const operation all_gatherv{.name = "all_gatherv",
+                            .has_shares = true,
+                            .recv_shares = each,
+                            .run =
                                 [](const call& c) {
-                                  return HcclReduceScatterV(c.send, c.counts, c.offsets, c.recv, c.block,
-                                                            c.type, c.op, c.comm, c.stream);
+                                  return HcclAllGatherV(c.send, c.block, c.recv, c.counts, c.offsets, c.type,
+                                                        c.comm, c.stream);
                                 },
-                                combined_share,
-                                others};
+                            .origin_of = of_each,
+                            .bus_factor = others};
+
+const operation broadcast{.name = "broadcast",
+                          .run =
+                              [](const call& c) {
+                                void* const data = c.rank == static_cast<int>(c.root) ? c.send : c.recv;
+                                return HcclBroadcast(data, c.block, c.type, c.root, c.comm, c.stream);
+                              },
+                          .origin_of = of_root,
+                          .bus_factor = one};
+
+const operation reduce{.name = "reduce",
+                       .reduces = true,
+                       .is_rooted_result = true,
+                       .run =
+                           [](const call& c) {
+                             return HcclReduce(c.send, c.recv, c.block, c.type, c.op, c.root, c.comm,
+                                               c.stream);
+                           },
+                       .origin_of = combined,
+                       .bus_factor = one};
+
+const operation reduce_scatter{.name = "reduce_scatter",
+                               .has_shares = true,
+                               .reduces = true,
+                               .send_shares = each,
+                               .run =
+                                   [](const call& c) {
+                                     return HcclReduceScatter(c.send, c.recv, c.block, c.type, c.op, c.comm,
+                                                              c.stream);
+                                   },
+                               .origin_of = combined_share,
+                               .bus_factor = others};
+
+const operation reduce_scatterv{.name = "reduce_scatterv",
+                                .has_shares = true,
+                                .reduces = true,
+                                .send_shares = each,
+                                .run =
+                                    [](const call& c) {
+                                      return HcclReduceScatterV(c.send, c.counts, c.offsets, c.recv, c.block,
+                                                                c.type, c.op, c.comm, c.stream);
+                                    },
+                                .origin_of = combined_share,
+                                .bus_factor = others};
 
 const operation scatter{
-    "scatter",
-    true,
-    false,
-    false,
-    each,
-    1,
-    [](const call& c) { return HcclScatter(c.send, c.recv, c.block, c.type, c.root, c.comm, c.stream); },
-    share_of_root,
-    others};
+    .name = "scatter",
+    .has_shares = true,
+    .send_shares = each,
+    .run =
+        [](const call& c) { return HcclScatter(c.send, c.recv, c.block, c.type, c.root, c.comm, c.stream); },
+    .origin_of = share_of_root,
+    .bus_factor = others};
 
-const operation alltoall{"alltoall",
-                         true,
-                         false,
-                         false,
-                         each,
-                         each,
-                         [](const call& c) {
-                           return HcclAlltoAll(c.send, c.block, c.type, c.recv, c.block, c.type, c.comm,
-                                               c.stream);
-                         },
-                         share_of_each,
-                         others};
+const operation alltoall{.name = "alltoall",
+                         .has_shares = true,
+                         .send_shares = each,
+                         .recv_shares = each,
+                         .run =
+                             [](const call& c) {
+                               return HcclAlltoAll(c.send, c.block, c.type, c.recv, c.block, c.type, c.comm,
+                                                   c.stream);
+                             },
+                         .origin_of = share_of_each,
+                         .bus_factor = others};
 
-const operation alltoallv{"alltoallv",
-                          true,
-                          false,
-                          false,
-                          each,
-                          each,
-                          [](const call& c) {
-                            return HcclAlltoAllV(c.send, c.counts, c.offsets, c.type, c.recv, c.counts,
-                                                 c.offsets, c.type, c.comm, c.stream);
-                          },
-                          share_of_each,
-                          others};
+const operation alltoallv{.name = "alltoallv",
+                          .has_shares = true,
+                          .send_shares = each,
+                          .recv_shares = each,
+                          .run =
+                              [](const call& c) {
+                                return HcclAlltoAllV(c.send, c.counts, c.offsets, c.type, c.recv, c.counts,
+                                                     c.offsets, c.type, c.comm, c.stream);
+                              },
+                          .origin_of = share_of_each,
+                          .bus_factor = others};
 
-const operation alltoallvc{
-    "alltoallvc",
-    true,
-    false,
-    false,
-    each,
-    each,
-    [](const call& c) { return HcclAlltoAllVC(c.send, c.matrix, c.type, c.recv, c.type, c.comm, c.stream); },
-    share_of_each,
-    others};
+const operation alltoallvc{.name = "alltoallvc",
+                           .has_shares = true,
+                           .send_shares = each,
+                           .recv_shares = each,
+                           .run =
+                               [](const call& c) {
+                                 return HcclAlltoAllVC(c.send, c.matrix, c.type, c.recv, c.type, c.comm,
+                                                       c.stream);
+                               },
+                           .origin_of = share_of_each,
+                           .bus_factor = others};
 
 }  // namespace hccl_test

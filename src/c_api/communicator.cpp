@@ -35,8 +35,6 @@ void fail_stream([[maybe_unused]] const failure& f) {
 
 }  // namespace
 
-// Communicators.
-
 /// What a stream and the worker tell each other of one operator.
 class communicator::turn : public std::enable_shared_from_this<turn> {
  public:

@@ -122,13 +122,6 @@ std::shared_ptr<communicator> joined_here() {
   return joined() == nullptr ? nullptr : communicators::instance().find_if_there(joined());
 }
 
-std::int32_t current_device() {
-  std::int32_t device = 0;
-  if (aclrtGetDevice(&device) != ACL_SUCCESS)
-    throw refusal(HCCL_E_RUNTIME, "device not set: call aclrtSetDevice in this thread first");
-  return device;
-}
-
 /// RANK_ID, which belongs to a rank table, or else what a launcher says.
 int rank_in_table(int size) {
   const char* const text = std::getenv("RANK_ID");

@@ -21,12 +21,6 @@ std::unique_ptr<group>& open_group() {
   return open;
 }
 
-aclrtContext current_context() {
-  aclrtContext context = nullptr;
-  expect_success(aclrtGetCurrentContext(&context), "aclrtGetCurrentContext");
-  return context;
-}
-
 }  // namespace
 
 group* group::current() { return open_group().get(); }

@@ -46,13 +46,14 @@ struct introduction {
 
 /// Every rank has a device of its own, all mean the same communicator, and none is on a host that may not take part.
 void check_introductions(std::span<const introduction> ranks) {
+  const whitelist admitted;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const introduction& own = ranks[i];
     if (own.name != ranks[0].name) {
       throw refusal(HCCL_E_PARA, "rank ", i, " calls the communicator '", own.name.data(), "', rank 0 '",
                     ranks[0].name.data(), "'");
     }
-    if (!is_on_whitelist(own.address.data())) {
+    if (!admitted.has(own.address.data())) {
       throw refusal(HCCL_E_NETWORK, "rank ", i, " listens at ", own.address.data(),
                     ", which is not in the file of HCCL_WHITELIST_FILE");
     }
@@ -76,10 +77,8 @@ constexpr std::chrono::seconds default_timeout{1836};
 }  // namespace
 
 HcclComm join(int rank, int size, const std::string& store, const std::string& name, const config& wanted) {
-  aclrtContext context = nullptr;
-  std::int32_t device = 0;
-  if (aclrtGetCurrentContext(&context) != ACL_SUCCESS || aclrtGetDevice(&device) != ACL_SUCCESS)
-    throw refusal(HCCL_E_RUNTIME, "device not set: call aclrtSetDevice in this thread first");
+  aclrtContext const context = current_context();
+  const std::int32_t device = current_device();
   const std::string& called = wanted.name.empty() ? name : wanted.name;
   auto& known = communicators::instance();
   if (known.named(called, context) != nullptr) {

@@ -8,6 +8,7 @@
 
 #include <acl/acl.h>
 
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -108,6 +109,22 @@ inline void expect_success(aclError code, std::string_view call) {
   const char* const why = aclGetRecentErrMsg();
   throw refusal(HCCL_E_RUNTIME, call, " has failed with ", code, ": ",
                 std::string_view(why == nullptr ? "no reason is given" : why));
+}
+
+/// The context of this thread. Throws HCCL_E_RUNTIME if no device is set.
+inline aclrtContext current_context() {
+  aclrtContext context = nullptr;
+  if (aclrtGetCurrentContext(&context) != ACL_SUCCESS)
+    throw refusal(HCCL_E_RUNTIME, "device not set: call aclrtSetDevice in this thread first");
+  return context;
+}
+
+/// The device of this thread. Throws as `current_context`.
+inline std::int32_t current_device() {
+  static_cast<void>(current_context());
+  std::int32_t device = 0;
+  expect_success(aclrtGetDevice(&device), "aclrtGetDevice");
+  return device;
 }
 
 }  // namespace c_api

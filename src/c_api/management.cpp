@@ -184,9 +184,7 @@ HcclResult HcclCommGetHandleWithName(const char* commName, HcclComm* comm) {
   return guarded("HcclCommGetHandleWithName", [&] {
     const std::string_view name = &not_null("commName", commName);
     HcclComm& found = not_null("comm", comm);
-    aclrtContext context = nullptr;
-    expect_success(aclrtGetCurrentContext(&context), "aclrtGetCurrentContext");
-    HcclComm const known = communicators::instance().named(name, context);
+    HcclComm const known = communicators::instance().named(name, current_context());
     if (known == nullptr) throw refusal(HCCL_E_NOT_FOUND, "this device has no communicator '", name, "'");
     found = known;
   });

@@ -125,9 +125,10 @@ bool logs_entries() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-bool is_on_whitelist(std::string_view address) {
+whitelist::whitelist() {
   const char* const disabled = std::getenv("HCCL_WHITELIST_DISABLE");
-  if (disabled == nullptr || std::string_view(disabled) != "0") return true;
+  has_all_ = disabled == nullptr || std::string_view(disabled) != "0";
+  if (has_all_) return;
   const char* const path = std::getenv("HCCL_WHITELIST_FILE");
   std::ifstream file(path == nullptr ? "" : path);
   if (!file || !std::filesystem::is_regular_file(path)) {
@@ -139,7 +140,13 @@ bool is_on_whitelist(std::string_view address) {
   if (!is_right)
     throw refusal(HCCL_E_PARA, "HCCL_WHITELIST_FILE '", std::string_view(path),
                   R"(' is not {"host_ip": [...]})");
-  return std::ranges::any_of(table["host_ip"], [&](const auto& known) { return known == address; });
+  for (const auto& host : table["host_ip"]) {
+    if (host.is_string()) addresses_.push_back(host.get<std::string>());
+  }
+}
+
+bool whitelist::has(std::string_view address) const {
+  return has_all_ || std::ranges::find(addresses_, address) != addresses_.end();
 }
 
 }  // namespace c_api

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace c_api {
 
@@ -38,7 +39,17 @@ void check_settings();
 /// Whether HCCL_ENTRY_LOG_ENABLE is 1.
 bool logs_entries();
 
-/// The addresses that HCCL_WHITELIST_FILE has for hosts. Throws HCCL_E_PARA, or HCCL_E_OPEN_FILE_FAILURE.
-bool is_on_whitelist(std::string_view address);
+/// The hosts of HCCL_WHITELIST_FILE, or all, if HCCL_WHITELIST_DISABLE is not 0.
+class whitelist {
+ public:
+  /// Reads the file. Throws HCCL_E_PARA, or HCCL_E_OPEN_FILE_FAILURE.
+  whitelist();
+
+  bool has(std::string_view address) const;
+
+ private:
+  bool has_all_ = true;
+  std::vector<std::string> addresses_;
+};
 
 }  // namespace c_api

@@ -64,9 +64,7 @@ HcclResult HcclCommGetStatus(const char* commId, HcclCommStatus* status) {
     const std::string_view name = &not_null("commId", commId);
     HcclCommStatus& found = not_null("status", status);
     auto& known = communicators::instance();
-    aclrtContext context = nullptr;
-    expect_success(aclrtGetCurrentContext(&context), "aclrtGetCurrentContext");
-    HcclComm const comm = known.named(name, context);
+    HcclComm const comm = known.named(name, current_context());
     found = comm == nullptr                    ? HCCL_COMM_STATUS_INVALID
             : known.find(comm)->is_suspended() ? HCCL_COMM_STATUS_SUSPENDING
                                                : HCCL_COMM_STATUS_READY;
