@@ -57,6 +57,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/collective/shares.hpp
   hccl/collective/detail/arguments.hpp
   hccl/collective/detail/execute.hpp
+  hccl/collective/detail/staging.hpp
   hccl/core/bfloat16.hpp
   hccl/core/deadline.hpp
   hccl/core/element.hpp
@@ -72,15 +73,24 @@ set(HCCLPP_CORE_HEADERS
   hccl/engine/block_sink.hpp
   hccl/engine/call.hpp
   hccl/engine/combiner.hpp
+  hccl/engine/copies.hpp
   hccl/engine/direct.hpp
   hccl/engine/direct_plan.hpp
   hccl/engine/layout.hpp
+  hccl/engine/pipeline.hpp
+  hccl/engine/plain_copies.hpp
   hccl/engine/point_to_point.hpp
   hccl/engine/run.hpp
   hccl/engine/scratch.hpp
   hccl/engine/staged_call.hpp
   hccl/engine/stream_copy.hpp
   hccl/engine/windows.hpp
+  hccl/memory/copy_engine.hpp
+  hccl/memory/device_allocator.hpp
+  hccl/memory/device_buffer.hpp
+  hccl/memory/device_reduction.hpp
+  hccl/memory/device_span.hpp
+  hccl/memory/host_allocator.hpp
   hccl/memory/shared_allocator.hpp
   hccl/memory/detail/memory_file.hpp
   hccl/memory/detail/shared_blocks.hpp
@@ -164,6 +174,16 @@ set(HCCLPP_TCP_HEADERS
   hccl/transport/detail/tcp_ports.hpp
   hccl/transport/detail/tcp_socket.hpp
   hccl/transport/detail/tcp_watch.hpp
+)
+
+set(HCCLPP_ASCEND_HEADERS
+  hccl/memory/ascend_allocator.hpp
+  hccl/memory/ascend_runtime.hpp
+  hccl/memory/cann_runtime.hpp
+  hccl/memory/simulated_runtime.hpp
+  hccl/memory/detail/acl_runtime.hpp
+  hccl/memory/detail/ascend_copies.hpp
+  hccl/transport/ascend.hpp
 )
 
 set(HCCLPP_ACL_SIM_HEADERS

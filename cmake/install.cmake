@@ -1,5 +1,5 @@
-# Installs the package: find_package(hccl 0.1) gives the core, with COMPONENTS tcp, tuning, acl_sim or c_api it gives
-# hccl::tcp, hccl::tuning, hccl::acl_sim or hccl::c_api as well.
+# Installs the package: find_package(hccl 0.1) gives the core, with COMPONENTS tcp, tuning, ascend, acl_sim or c_api it
+# gives hccl::tcp, hccl::tuning, hccl::ascend, hccl::acl_sim or hccl::c_api as well.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/hccl)
 
@@ -9,11 +9,12 @@ install(TARGETS hccl_tuning EXPORT hccl-tuning-targets FILE_SET HEADERS)
 install(TARGETS hccl_tcp EXPORT hccl-tcp-targets FILE_SET HEADERS)
 install(TARGETS hccl_acl_sim EXPORT hccl-acl_sim-targets
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/acl_sim)
-set(exports hccl-targets hccl-tuning-targets hccl-tcp-targets hccl-acl_sim-targets)
+install(TARGETS hccl_ascend EXPORT hccl-ascend-targets FILE_SET HEADERS)
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/FindCANN.cmake" DESTINATION ${package_dir})
+set(exports hccl-targets hccl-tuning-targets hccl-tcp-targets hccl-acl_sim-targets hccl-ascend-targets)
 if(TARGET hccl_c_api)
   install(TARGETS hccl_c_api hccl_c_api_static EXPORT hccl-c_api-targets
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/compat)
-  install(FILES "${CMAKE_CURRENT_LIST_DIR}/FindCANN.cmake" DESTINATION ${package_dir})
   list(APPEND exports hccl-c_api-targets)
 endif()
 foreach(export IN LISTS exports)

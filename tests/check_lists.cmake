@@ -5,8 +5,8 @@ include("${root}/cmake/headers.cmake")
 
 # Each header is in exactly one file set.
 file(GLOB_RECURSE on_disk RELATIVE "${root}/include" "${root}/include/*")
-set(listed ${HCCLPP_CORE_HEADERS} ${HCCLPP_TUNING_HEADERS} ${HCCLPP_TCP_HEADERS} ${HCCLPP_ACL_SIM_HEADERS}
-  ${HCCLPP_C_API_HEADERS})
+set(listed ${HCCLPP_CORE_HEADERS} ${HCCLPP_TUNING_HEADERS} ${HCCLPP_TCP_HEADERS} ${HCCLPP_ASCEND_HEADERS}
+  ${HCCLPP_ACL_SIM_HEADERS} ${HCCLPP_C_API_HEADERS})
 foreach(header IN LISTS on_disk)
   set(times ${listed})
   list(FILTER times INCLUDE REGEX "^${header}$")

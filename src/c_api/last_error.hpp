@@ -62,6 +62,8 @@ inline HcclResult result_of(hccl::errc kind) {
       return HCCL_E_TCP_CONNECT;
     case hccl::errc::out_of_memory:
       return HCCL_E_OOM;
+    case hccl::errc::device_failed:
+      return HCCL_E_RUNTIME;
   }
   return HCCL_E_INTERNAL;
 }

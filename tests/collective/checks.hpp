@@ -7,6 +7,9 @@
 
 #include <hccl/collectives.hpp>
 #include <hccl/core/detail/function_ref.hpp>
+#include <hccl/memory/device_allocator.hpp>
+#include <hccl/memory/device_buffer.hpp>
+#include <hccl/memory/device_span.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,6 +19,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -95,7 +99,7 @@ struct CountMatrix {
 };
 
 /// The checks of one rank. Each throws, with a sentence, when a result is wrong, a send buffer has changed, or a byte
-/// has been written that is nobody's. Buffers are memory of the Allocator.
+/// has been written that is nobody's. Buffers are memory of the Allocator, which may be of a device.
 template <class T, class Net, class Allocator = std::allocator<std::byte>>
 class CollectiveChecks {
  public:
@@ -226,7 +230,19 @@ class CollectiveChecks {
   }
 
  private:
-  using Buffer = Guarded<T, Allocator>;
+  static constexpr bool is_on_device = hccl::DeviceAllocator<Allocator>;
+  using Buffer = Guarded<T, std::conditional_t<is_on_device, std::allocator<std::byte>, Allocator>>;
+  template <class E>
+  struct spans {
+    using type = std::span<E>;
+  };
+  template <class E>
+    requires is_on_device
+  struct spans<E> {
+    using type = hccl::device_span<E, Allocator>;
+  };
+  using In = typename spans<const T>::type;
+  using Out = typename spans<T>::type;
 
   /// Elements, and where in a buffer they stand.
   struct Piece {
@@ -295,13 +311,13 @@ class CollectiveChecks {
     return e;
   }
 
-  void check(const Exchange& e, hccl::detail::function_ref<void(std::span<const T>, std::span<T>)> run) {
+  void check(const Exchange& e, hccl::detail::function_ref<void(In, Out)> run) {
     mode_ = "apart";
     put(in_, e.in.size, e.in.pieces);
     const Buffer sent = in_;
     out_.reset(e.out.size);
     put(wanted_, e.out.size, e.out.pieces);
-    run(in_.span(), out_.span());
+    run_apart(run);
     expect("the send buffer", in_, sent);
     expect("the receive buffer", out_, wanted_);
 
@@ -309,9 +325,33 @@ class CollectiveChecks {
     put(out_, std::max(e.in_at + e.in.size, e.out_at + e.out.size), e.in.pieces, e.in_at);
     wanted_ = out_;
     for (const Piece& p : e.out.pieces) wanted_.put(e.out_at + p.offset, p.contents);
-    const auto both = out_.span();
-    run(both.subspan(e.in_at, e.in.size), both.subspan(e.out_at, e.out.size));
+    run_in_place(e, run);
     expect("the buffer", out_, wanted_);
+  }
+
+  void run_apart(hccl::detail::function_ref<void(In, Out)> run) {
+    if constexpr (is_on_device) {
+      hccl::device_buffer<T, Allocator> in(in_.span()), out(out_.span());
+      run(std::as_const(in).subspan(0, in.size()), out.subspan(0, out.size()));
+      in.read(in_.span());
+      out.read(out_.span());
+    } else {
+      run(in_.span(), out_.span());
+    }
+  }
+
+  void run_in_place(const Exchange& e, hccl::detail::function_ref<void(In, Out)> run) {
+    const auto work = [&](const auto& in, auto& out) {
+      run(in.subspan(e.in_at, e.in.size), out.subspan(e.out_at, e.out.size));
+    };
+    if constexpr (is_on_device) {
+      hccl::device_buffer<T, Allocator> both(out_.span());
+      work(std::as_const(both), both);
+      both.read(out_.span());
+    } else {
+      auto both = out_.span();
+      work(both, both);
+    }
   }
 
   static void put(Buffer& buffer, std::size_t size, const Pieces& pieces, std::size_t at = 0) {

@@ -65,8 +65,8 @@ inline CountMatrix uneven_matrix(int ranks, std::size_t most) {
 }
 
 /// Checks the collectives that reduce, by those of As that offer them, with `count` elements a rank or a share.
-template <class As, class T, class Net>
-void check_reductions(CollectiveChecks<T, Net>& checks, int ranks, std::size_t count, int root) {
+template <class As, class T, class Net, class Allocator>
+void check_reductions(CollectiveChecks<T, Net, Allocator>& checks, int ranks, std::size_t count, int root) {
   using namespace hccl;
   using Op = operation_of<T>;
   for_each_algorithm<AllReduce, Op, As>([&]<class A>() { checks.template check_allreduce<A>(count); });
@@ -82,8 +82,8 @@ void check_reductions(CollectiveChecks<T, Net>& checks, int ranks, std::size_t c
 
 /// Checks broadcast and allgather, in the same way. Gaps between shares have `gap` elements, which may differ from
 /// rank to rank.
-template <class As, class T, class Net>
-void check_spreading(CollectiveChecks<T, Net>& checks, int ranks, std::size_t count, int root,
+template <class As, class T, class Net, class Allocator>
+void check_spreading(CollectiveChecks<T, Net, Allocator>& checks, int ranks, std::size_t count, int root,
                      std::size_t gap) {
   using namespace hccl;
   for_each_algorithm<Broadcast, Sum, As>([&]<class A>() { checks.template check_broadcast<A>(count, root); });
@@ -95,8 +95,8 @@ void check_spreading(CollectiveChecks<T, Net>& checks, int ranks, std::size_t co
 }
 
 /// Checks the collectives in which each element goes to one rank, in the same way.
-template <class As, class T, class Net>
-void check_personal(CollectiveChecks<T, Net>& checks, int ranks, std::size_t count, int root,
+template <class As, class T, class Net, class Allocator>
+void check_personal(CollectiveChecks<T, Net, Allocator>& checks, int ranks, std::size_t count, int root,
                     std::size_t gap) {
   using namespace hccl;
   const auto packed = Parts::packed(uneven_counts(ranks, count));
@@ -171,7 +171,7 @@ void check_direct(CollectiveChecks<T, Net, Allocator>& checks, std::size_t count
 
 /// The largest inputs, in bytes, that `Direct` treats as it does smaller ones: beyond them it goes another way.
 inline std::vector<std::size_t> switch_points_of_direct(int ranks) {
-  using engine = hccl::detail::direct_engine<hccl::detail::private_memory>;
+  using engine = hccl::detail::direct_engine<hccl::HostAllocator>;
   return {engine::small_bytes, engine::noted_bytes / static_cast<std::size_t>(ranks)};
 }
 

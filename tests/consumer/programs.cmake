@@ -13,6 +13,10 @@ add_executable(acl_sim "${sources}/acl_sim.cpp")
 target_link_libraries(acl_sim PRIVATE hccl::acl_sim)
 add_test(NAME acl_sim COMMAND acl_sim)
 
+add_executable(ascend "${sources}/ascend.cpp")
+target_link_libraries(ascend PRIVATE hccl::ascend)
+add_test(NAME ascend COMMAND ascend)
+
 if(WITH_TCP)
   add_executable(tcp "${sources}/tcp.cpp")
   target_link_libraries(tcp PRIVATE hccl::tcp)

@@ -9,6 +9,7 @@ expect 0 'norm 5.38516, map 8 x + 4' "$programs/readme_reduction"
 expect 0 '2 ... 2' "$programs/readme_algorithm"
 expect 0 '10' "$programs/readme_chain"
 expect 0 '4' "$programs/readme_shared"
+expect 0 '4' "$programs/readme_devices"
 expect 0 '4 7.5' "$programs/readme_async"
 expect 0 'chain: reduce, 4 ranks' "$programs/readme_chain" /dev/stderr
 expect 0 $'rank 0 goes on without rank 2\nrank 1 goes on without rank 2' "$programs/readme_errors"

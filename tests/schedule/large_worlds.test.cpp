@@ -97,7 +97,7 @@ usage run_ring(int ranks, std::size_t count) {
   const hccl::detail::operands user{{bytes, parts, 0}, {bytes, parts, 0}, parts};
   const auto combine = hccl::detail::combiner::of<float>(hccl::Sum{});
   ModelTransport net(ranks / 2, ranks, what);
-  hccl::detail::engine engine;
+  hccl::detail::engine<> engine;
   const std::size_t before = hccl_test::allocations_of_this_thread();
   engine.run(net, schedule, what, user, combine, hccl::deadline::after(std::chrono::seconds(60)));
   const std::size_t allocations = hccl_test::allocations_of_this_thread() - before;

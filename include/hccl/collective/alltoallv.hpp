@@ -15,9 +15,9 @@ namespace hccl::inline v0 {
 
 namespace detail {
 
-template <Transport Net, class T>
-void check_exchange(communicator<Net>& comm, const arguments& arguments, std::span<const T> in,
-                    const shares& sent, std::span<T> out, const shares& received) {
+template <Transport Net>
+void check_exchange(communicator<Net>& comm, const arguments& arguments, const auto& in, const shares& sent,
+                    const auto& out, const shares& received) {
   arguments.not_null("input", in);
   arguments.not_null("output", out);
   arguments.fit("sent", sent, in.size());
@@ -28,10 +28,9 @@ void check_exchange(communicator<Net>& comm, const arguments& arguments, std::sp
   arguments.same_or_apart(in, out);
 }
 
-template <class Algo, class T, class State>
-void run_exchange(State& state, std::span<const T> in, const shares& sent, std::span<T> out,
-                  const shares& received) {
-  transfer<T> t(apart_from(state, in, out), out, {}, 0);
+template <class Algo, class State>
+void run_exchange(State& state, const auto& in, const shares& sent, const auto& out, const shares& received) {
+  transfer t(apart_from(state, in, out), out, {}, 0);
   t.in_parts = divided(sent, state.lists[0]);
   t.out_parts = t.scratch_parts = divided(received, state.lists[1]);
   move_elements<Algo>(state, AllToAllV{}, t);

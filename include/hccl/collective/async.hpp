@@ -18,16 +18,13 @@
 #include <hccl/collective/reduce_scatter.hpp>
 #include <hccl/collective/send_recv.hpp>
 
-#include <span>
-
 namespace hccl::inline v0::async {
 
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request allreduce(operation_queue<Net>& queue, In&& in, Out&& out, Op op = {}) {
-  return queue.enqueue([in = std::span(in), out = std::span(out), op](communicator<Net>& comm) {
-    hccl::allreduce<T, Op, Algo>(comm, in, out, op);
-  });
+  return queue.enqueue([in = hccl::detail::view_of(in), out = hccl::detail::view_of(out),
+                        op](communicator<Net>& comm) { hccl::allreduce<T, Op, Algo>(comm, in, out, op); });
 }
 
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class Data>
@@ -39,23 +36,23 @@ request allreduce(operation_queue<Net>& queue, Data&& data, Op op = {}) {
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request reduce(operation_queue<Net>& queue, In&& in, Out&& out, int root = 0, Op op = {}) {
-  return queue.enqueue([in = std::span(in), out = std::span(out), root, op](communicator<Net>& comm) {
-    hccl::reduce<T, Op, Algo>(comm, in, out, root, op);
-  });
+  return queue.enqueue([in = hccl::detail::view_of(in), out = hccl::detail::view_of(out), root,
+                        op](communicator<Net>& comm) { hccl::reduce<T, Op, Algo>(comm, in, out, root, op); });
 }
 
 template <class T = void, class Op = Sum, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request reduce_scatter(operation_queue<Net>& queue, In&& in, Out&& out, Op op = {}) {
-  return queue.enqueue([in = std::span(in), out = std::span(out), op](communicator<Net>& comm) {
-    hccl::reduce_scatter<T, Op, Algo>(comm, in, out, op);
-  });
+  return queue.enqueue(
+      [in = hccl::detail::view_of(in), out = hccl::detail::view_of(out), op](communicator<Net>& comm) {
+        hccl::reduce_scatter<T, Op, Algo>(comm, in, out, op);
+      });
 }
 
 template <class T = void, class Algo = Auto, Transport Net, class Data>
   requires hccl::detail::Buffer<Data>
 request broadcast(operation_queue<Net>& queue, Data&& data, int root = 0) {
-  return queue.enqueue([data = std::span(data), root](communicator<Net>& comm) {
+  return queue.enqueue([data = hccl::detail::view_of(data), root](communicator<Net>& comm) {
     hccl::broadcast<T, Algo>(comm, data, root);
   });
 }
@@ -63,17 +60,15 @@ request broadcast(operation_queue<Net>& queue, Data&& data, int root = 0) {
 template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request allgather(operation_queue<Net>& queue, In&& in, Out&& out) {
-  return queue.enqueue([in = std::span(in), out = std::span(out)](communicator<Net>& comm) {
-    hccl::allgather<T, Algo>(comm, in, out);
-  });
+  return queue.enqueue([in = hccl::detail::view_of(in), out = hccl::detail::view_of(out)](
+                           communicator<Net>& comm) { hccl::allgather<T, Algo>(comm, in, out); });
 }
 
 template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
   requires hccl::detail::Buffer<In> && hccl::detail::Buffer<Out>
 request alltoall(operation_queue<Net>& queue, In&& in, Out&& out) {
-  return queue.enqueue([in = std::span(in), out = std::span(out)](communicator<Net>& comm) {
-    hccl::alltoall<T, Algo>(comm, in, out);
-  });
+  return queue.enqueue([in = hccl::detail::view_of(in), out = hccl::detail::view_of(out)](
+                           communicator<Net>& comm) { hccl::alltoall<T, Algo>(comm, in, out); });
 }
 
 template <class Algo = Auto, Transport Net>
@@ -84,7 +79,7 @@ request barrier(operation_queue<Net>& queue) {
 template <class T = void, Transport Net, class Data>
   requires hccl::detail::Buffer<Data>
 request send(operation_queue<Net>& queue, Data&& data, int destination, int tag = 0) {
-  return queue.enqueue([data = std::span(data), destination, tag](communicator<Net>& comm) {
+  return queue.enqueue([data = hccl::detail::view_of(data), destination, tag](communicator<Net>& comm) {
     hccl::send<T>(comm, data, destination, tag);
   });
 }
@@ -92,7 +87,7 @@ request send(operation_queue<Net>& queue, Data&& data, int destination, int tag 
 template <class T = void, Transport Net, class Data>
   requires hccl::detail::Buffer<Data>
 request recv(operation_queue<Net>& queue, Data&& data, int source, int tag = 0) {
-  return queue.enqueue([data = std::span(data), source, tag](communicator<Net>& comm) {
+  return queue.enqueue([data = hccl::detail::view_of(data), source, tag](communicator<Net>& comm) {
     hccl::recv<T>(comm, data, source, tag);
   });
 }

@@ -5,7 +5,12 @@
 
 #include <hccl/collective/communicator.hpp>
 #include <hccl/collective/detail/arguments.hpp>
+#include <hccl/collective/detail/staging.hpp>
 #include <hccl/collective/send_recv.hpp>
+#include <hccl/core/detail/function_ref.hpp>
+#include <hccl/engine/copies.hpp>
+#include <hccl/engine/plain_copies.hpp>
+#include <hccl/memory/copy_engine.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,6 +18,7 @@
 #include <initializer_list>
 #include <ranges>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace hccl::inline v0 {
@@ -43,6 +49,41 @@ inline void check_parcels(const arguments& arguments, std::span<const parcel> pa
   }
 }
 
+/// Puts copies on the host in the place of buffers of a device while `exchange()` runs.
+inline void exchange_by_host(copy_engine& copies, std::vector<parcel>& parcels,
+                             function_ref<void()> exchange) {
+  std::size_t bytes = 0;
+  for (const parcel& p : parcels) bytes += p.data.size();
+  std::byte* host = copies.host_room(bytes);
+  const std::vector<parcel> on_device = parcels;
+  for (parcel& p : parcels) {
+    if (p.is_sent) copy_by(&copies, host, p.data, copy_direction::device_to_host);
+    p.data = {host, p.data.size()};
+    host += p.data.size();
+  }
+  exchange();
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    if (!parcels[i].is_sent)
+      copy_by(&copies, on_device[i].data.data(), parcels[i].data, copy_direction::host_to_device);
+  }
+}
+
+/// What is wrong with a buffer of other memory than is expected.
+template <Transport Net>
+constexpr std::string_view other_memory() {
+  return DeviceTransport<Net>
+             ? " is not of the memory that the transport moves; expected a device_buffer of its allocator"
+             : " is of other memory than that of the first message; expected all on the host or on one "
+               "device";
+}
+
+/// How the copy engine of the memory of a buffer is made; none for the host.
+template <class R>
+constexpr staging::factory make_copies_of() {
+  if constexpr (DeviceBuffer<R>) return &make_copies<memory_t<R>>;
+  return nullptr;
+}
+
 }  // namespace detail
 
 /// One message of `batch_send_recv`. It refers to its buffer, which must outlive the call.
@@ -53,11 +94,12 @@ class message {
     requires detail::Buffer<Data>
   static message to(int destination, const Data& data, int tag = 0) {
     using E = detail::buffer_element<const Data&>;
-    const auto bytes = std::as_bytes(detail::input_span<E>(data));  // only read
+    const auto bytes = detail::bytes_of(detail::input_span<E>(data));  // only read
     return message({true,
                     destination,
                     detail::make_envelope<E>(tag, std::ranges::size(data)),
-                    {const_cast<std::byte*>(bytes.data()), bytes.size()}});
+                    {const_cast<std::byte*>(bytes.data()), bytes.size()}},
+                   detail::make_copies_of<Data>());
   }
 
   /// The message that comes from rank `source`, which has exactly as many elements as `data`.
@@ -66,16 +108,18 @@ class message {
   static message from(int source, Data&& data, int tag = 0) {
     using E = detail::buffer_element<Data>;
     return message({false, source, detail::make_envelope<E>(tag, std::ranges::size(data)),
-                    std::as_writable_bytes(detail::output_span<E>(data))});
+                    detail::writable_bytes_of(detail::output_span<E>(data))},
+                   detail::make_copies_of<Data>());
   }
 
  private:
   template <Transport Net>
   friend void batch_send_recv(communicator<Net>& comm, std::span<const message> messages);
 
-  explicit message(detail::parcel p) : parcel_(p) {}
+  message(detail::parcel p, detail::staging::factory make_copies) : parcel_(p), make_copies_(make_copies) {}
 
   detail::parcel parcel_;
+  detail::staging::factory make_copies_;  // of the device of its buffer, none of the host
 };
 
 /// Sends and receives all messages at once. However the ranks order theirs, they do not wait for each other in a
@@ -87,17 +131,27 @@ class message {
 template <Transport Net>
 void batch_send_recv(communicator<Net>& comm, std::span<const message> messages) {
   std::vector<detail::parcel>& parcels = detail::access::of(comm).parcels;
+  detail::staging::factory memory = nullptr;
+  if constexpr (DeviceTransport<Net>) {
+    memory = &detail::make_copies<typename Net::allocator>;
+  } else if (!messages.empty()) {
+    memory = messages.front().make_copies_;
+  }
   const auto check = [&](const detail::arguments& arguments) {
     parcels.clear();
     for (const message& m : messages) {
       arguments.is_rank(m.parcel_.is_sent ? "destination" : "source", m.parcel_.peer);
       arguments.not_null("data", m.parcel_.data, m.parcel_.head.element_bytes);
+      if (m.make_copies_ != memory) arguments.fail("data", detail::other_memory<Net>());
       parcels.push_back(m.parcel_);
     }
     detail::check_parcels(arguments, parcels, detail::access::of(comm).lists[0]);
   };
   detail::operate<Net>(comm, "batch_send_recv", check, [&](auto& state) {
-    state.mail.exchange_all(state.tagged_net, parcels, deadline::after(state.timeout));
+    const auto until = deadline::after(state.timeout);
+    const auto exchange = [&] { state.mail.exchange_all(state.tagged_net, parcels, until); };
+    if (DeviceTransport<Net> || memory == nullptr) return exchange();
+    detail::exchange_by_host(state.staging.copies(memory), parcels, exchange);
   });
 }
 

@@ -20,7 +20,7 @@ template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
   requires detail::Buffer<In> && detail::Buffer<Out>
 void broadcast(communicator<Net>& comm, In&& in, Out&& out, int root = 0) {
   using E = detail::element_t<T, Out>;
-  const auto input = comm.rank() == root ? detail::input_span<E>(in) : std::span<const E>();
+  const auto input = detail::input_span<E>(in, comm.rank() == root);
   const auto output = detail::output_span<E>(out);
   const auto check = [&](const detail::arguments& arguments) {
     arguments.root(root);

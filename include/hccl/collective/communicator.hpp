@@ -6,6 +6,7 @@
 #include <hccl/algorithm/choice.hpp>
 #include <hccl/algorithm/tuning.hpp>
 #include <hccl/collective/detail/arguments.hpp>
+#include <hccl/collective/detail/staging.hpp>
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/detail/function_ref.hpp>
 #include <hccl/core/error.hpp>
@@ -13,6 +14,7 @@
 #include <hccl/engine/point_to_point.hpp>
 #include <hccl/engine/run.hpp>
 #include <hccl/engine/scratch.hpp>
+#include <hccl/memory/host_allocator.hpp>
 #include <hccl/schedule/topology.hpp>
 #include <hccl/transport/concept.hpp>
 
@@ -27,6 +29,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,19 +52,29 @@ inline std::uint32_t digest(const topology& hosts) {
 /// what memory that is. `lasting` is memory that they may still read when this rank has freed it.
 template <class Net>
 struct memory_of {
-  using type = private_memory;
-  using lasting = private_memory;
+  using type = HostAllocator;
+  using lasting = HostAllocator;
 };
 template <SharedMemoryTransport Net>
 struct memory_of<Net> {
   using type = typename Net::allocator;
   using lasting = typename Net::lasting_allocator;
 };
+template <DeviceTransport Net>
+struct memory_of<Net> {
+  using type = typename Net::allocator;
+  using lasting = HostAllocator;
+};
 
 /// What a communicator owns.
 template <Transport Net>
 struct communicator_state {
   explicit communicator_state(Net n) : net(std::move(n)), tagged_net(net.channel(1)) {}
+  communicator_state(const communicator_state&) = delete;
+  communicator_state& operator=(const communicator_state&) = delete;
+  ~communicator_state() {
+    if constexpr (DeviceTransport<Net>) leave_device();
+  }
 
   Net net;
   Net tagged_net;  // of send and recv
@@ -73,7 +86,8 @@ struct communicator_state {
   std::string abort_reason;  // the first
   std::atomic<bool> busy = false;
   std::string_view operation;  // that runs
-  detail::engine engine;
+  detail::engine<std::conditional_t<DeviceTransport<Net>, typename memory_of<Net>::type, HostAllocator>>
+      engine;
   direct_engine<typename memory_of<Net>::lasting> direct;
   scratch_memory<typename memory_of<Net>::type> accumulators;
   mailbox mail;
@@ -81,7 +95,17 @@ struct communicator_state {
   topology hosts;
   std::uint32_t hosts_digest = 0;
   chooser choices;
+  detail::staging staging;
   std::array<std::vector<std::size_t>, 4> lists;  // of sizes and offsets, of one call
+
+ private:
+  /// Memory of a device is given back by a thread that has set it.
+  void leave_device() noexcept {
+    try {
+      net.copies().enter();
+    } catch (const error&) {  // then the device is no more, nor its memory
+    }
+  }
 };
 
 }  // namespace detail
@@ -191,6 +215,7 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
                                       ": the communicator was aborted: ", state.abort_reason));
   }
   check(arguments(name, comm.rank(), comm.size()));
+  if constexpr (DeviceTransport<Net>) state.net.copies().enter();
   state.operation = name;
   const auto fail = [&](const error& why) {
     state.failure = why.what();
@@ -199,7 +224,8 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
   try {
     run(state);
   } catch (const error& e) {
-    if (e.kind() == errc::out_of_memory && e.failed_rank() == no_rank) {  // of memory that knows no ranks
+    const bool is_own = e.kind() == errc::out_of_memory || e.kind() == errc::device_failed;
+    if (is_own && e.failed_rank() == no_rank) {  // of memory that knows no ranks
       const error why(e.kind(), concat("rank ", comm.rank(), ": ", name, ": ", reason(e)), comm.rank());
       fail(why);
       throw why;

@@ -23,7 +23,7 @@ template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
 void gather(communicator<Net>& comm, In&& in, Out&& out, int root = 0) {
   using E = detail::element_t<T, In>;
   const auto input = detail::input_span<E>(in);
-  const auto output = comm.rank() == root ? detail::output_span<E>(out) : std::span<E>();
+  const auto output = detail::output_span<E>(out, comm.rank() == root);
   const auto check = [&](const detail::arguments& arguments) {
     arguments.root(root);
     arguments.not_null("input", input);

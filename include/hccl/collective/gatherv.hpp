@@ -24,7 +24,7 @@ void gatherv(communicator<Net>& comm, In&& in, Out&& out, const shares& parts, i
   using E = detail::element_t<T, In>;
   const bool is_root = comm.rank() == root;
   const auto input = detail::input_span<E>(in);
-  const auto output = is_root ? detail::output_span<E>(out) : std::span<E>();
+  const auto output = detail::output_span<E>(out, is_root);
   const auto check = [&](const detail::arguments& arguments) {
     arguments.root(root);
     arguments.not_null("input", input);

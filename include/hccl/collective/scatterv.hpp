@@ -23,7 +23,7 @@ template <class T = void, class Algo = Auto, Transport Net, class In, class Out>
 void scatterv(communicator<Net>& comm, In&& in, Out&& out, const shares& parts, int root = 0) {
   using E = detail::element_t<T, Out>;
   const bool is_root = comm.rank() == root;
-  const auto input = is_root ? detail::input_span<E>(in) : std::span<const E>();
+  const auto input = detail::input_span<E>(in, is_root);
   const auto output = detail::output_span<E>(out);
   const auto check = [&](const detail::arguments& arguments) {
     arguments.root(root);

@@ -9,7 +9,10 @@
 #include <hccl/core/detail/function_ref.hpp>
 #include <hccl/core/element.hpp>
 #include <hccl/engine/call.hpp>
+#include <hccl/engine/copies.hpp>
 #include <hccl/engine/point_to_point.hpp>
+#include <hccl/memory/copy_engine.hpp>
+#include <hccl/memory/device_allocator.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,15 +28,44 @@ envelope make_envelope(int tag, std::size_t count = 0) {
   return {tag, count * sizeof(T), static_cast<std::uint32_t>(sizeof(T)), digest(element_name<T>())};
 }
 
-/// Runs `run(mailbox, transport, deadline)` on the channel of tagged messages and returns what it returns.
+/// What one call sends and receives, where the transport reaches it: in place, or on the host.
+template <Transport Net, DeviceAllocator Memory>
+class messages {
+ public:
+  messages(communicator_state<Net>& state, std::span<const std::byte> out, std::span<std::byte> in)
+      : out_(out), in_(in), room_(in) {
+    static_assert(check_memory<Net, Memory>());
+    if constexpr (is_staged<Net, Memory>) {
+      copies_ = &state.staging.template copies<Memory>();
+      std::byte* const host = copies_->host_room(out.size() + in.size());
+      copy_by(copies_, host, out, copy_direction::device_to_host);
+      out_ = {host, out.size()};
+      room_ = {host + out.size(), in.size()};
+    }
+  }
+
+  std::span<const std::byte> out() const { return out_; }
+  std::span<std::byte> in() const { return room_; }
+
+  /// Puts what has come, so many bytes, where it belongs.
+  std::size_t arrived(std::size_t bytes) const {
+    if (copies_ != nullptr) copy_by(copies_, in_.data(), room_.first(bytes), copy_direction::host_to_device);
+    return bytes;
+  }
+
+ private:
+  std::span<const std::byte> out_;
+  std::span<std::byte> in_, room_;
+  copy_engine* copies_ = nullptr;
+};
+
+/// Runs `run(state, deadline)`, which uses the channel of tagged messages, and returns what it returns.
 template <Transport Net>
 std::size_t operate_tagged(communicator<Net>& comm, std::string_view name,
                            function_ref<void(const arguments&)> check,
-                           function_ref<std::size_t(mailbox&, Net&, deadline)> run) {
+                           function_ref<std::size_t(communicator_state<Net>&, deadline)> run) {
   std::size_t result = 0;
-  operate<Net>(comm, name, check, [&](auto& state) {
-    result = run(state.mail, state.tagged_net, deadline::after(state.timeout));
-  });
+  operate<Net>(comm, name, check, [&](auto& state) { result = run(state, deadline::after(state.timeout)); });
   return result;
 }
 
@@ -56,8 +88,10 @@ void send(communicator<Net>& comm, Data&& data, int destination, int tag = 0) {
     arguments.is_rank("destination", destination);
     arguments.not_null("data", out);
   };
-  detail::operate_tagged<Net>(comm, "send", check, [&](detail::mailbox& mail, Net& net, deadline until) {
-    mail.send(net, detail::make_envelope<E>(tag, out.size()), std::as_bytes(out), destination, until);
+  detail::operate_tagged<Net>(comm, "send", check, [&](auto& state, deadline until) {
+    const detail::messages<Net, detail::memory_t<Data>> all(state, detail::bytes_of(out), {});
+    const auto head = detail::make_envelope<E>(tag, out.size());
+    state.mail.send(state.tagged_net, head, all.out(), destination, until);
     return out.size();
   });
 }
@@ -77,11 +111,11 @@ std::size_t recv(communicator<Net>& comm, Data&& data, int source, int tag = 0) 
     arguments.is_rank("source", source);
     arguments.not_null("data", in);
   };
-  return detail::operate_tagged<Net>(
-      comm, "recv", check, [&](detail::mailbox& mail, Net& net, deadline until) {
-        return mail.receive(net, detail::make_envelope<E>(tag), std::as_writable_bytes(in), source, until) /
-               sizeof(E);
-      });
+  return detail::operate_tagged<Net>(comm, "recv", check, [&](auto& state, deadline until) {
+    const detail::messages<Net, detail::memory_t<Data>> all(state, {}, detail::writable_bytes_of(in));
+    const auto head = detail::make_envelope<E>(tag);
+    return all.arrived(state.mail.receive(state.tagged_net, head, all.in(), source, until)) / sizeof(E);
+  });
 }
 
 /// Sends `out` to one rank while it receives `in` from another, so that a ring of ranks can all call it at
@@ -99,13 +133,15 @@ std::size_t sendrecv(communicator<Net>& comm, Out&& out, int destination, In&& i
     arguments.not_null("in", coming);
     arguments.apart(leaving, coming);
   };
-  return detail::operate_tagged<Net>(comm, "sendrecv", check,
-                                     [&](detail::mailbox& mail, Net& net, deadline until) {
-                                       const auto head = detail::make_envelope<E>(tag, leaving.size());
-                                       return mail.exchange(net, head, std::as_bytes(leaving), destination,
-                                                            std::as_writable_bytes(coming), source, until) /
-                                              sizeof(E);
-                                     });
+  return detail::operate_tagged<Net>(comm, "sendrecv", check, [&](auto& state, deadline until) {
+    static_assert(detail::check_same_memory<Out, In>());
+    const detail::messages<Net, detail::memory_t<In>> all(state, detail::bytes_of(leaving),
+                                                          detail::writable_bytes_of(coming));
+    const auto head = detail::make_envelope<E>(tag, leaving.size());
+    const std::size_t bytes =
+        state.mail.exchange(state.tagged_net, head, all.out(), destination, all.in(), source, until);
+    return all.arrived(bytes) / sizeof(E);
+  });
 }
 
 }  // namespace hccl::inline v0

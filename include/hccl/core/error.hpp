@@ -23,6 +23,7 @@ enum class errc {
   authentication_failed,  ///< a peer could not prove that it belongs to the job
   version_mismatch,       ///< a peer speaks another version of the protocol
   out_of_memory,          ///< a bound on memory was reached
+  device_failed,          ///< the runtime of a device has reported an error
 };
 
 /// The rank of an error that no single rank caused.
@@ -52,6 +53,8 @@ constexpr const char* describe(errc code) {
       return "version mismatch";
     case errc::out_of_memory:
       return "out of memory";
+    case errc::device_failed:
+      return "device failed";
   }
   return "unknown error";
 }

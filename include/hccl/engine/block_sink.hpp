@@ -6,7 +6,9 @@
 #include <hccl/core/detail/copy_bytes.hpp>
 #include <hccl/engine/call.hpp>
 #include <hccl/engine/combiner.hpp>
+#include <hccl/engine/pipeline.hpp>
 #include <hccl/engine/stream_copy.hpp>
+#include <hccl/memory/copy_engine.hpp>
 #include <hccl/schedule/step.hpp>
 #include <hccl/transport/concept.hpp>
 
@@ -29,15 +31,16 @@ struct target {
 class block_sink final : public sink {
  public:
   /// `targets` and `cut_element`, room for one element, stay put and outlive the sink. A rank's message to
-  /// itself has no header.
+  /// itself has no header. `copies` is none if all is memory of the host.
   block_sink(const step& s, std::span<const target> targets, std::size_t bytes, std::byte* cut_element,
-             const combiner& combine, const call& c, int self)
+             const combiner& combine, copy_engine* copies, const call& c, int self)
       : sink(bytes + (s.peer == self ? 0 : sizeof(message_header))),
         step_(s),
         targets_(targets),
         bytes_(bytes),
         cut_element_(cut_element),
         combine_(&combine),
+        copies_(copies),
         call_(&c),
         self_(self),
         has_header_(s.peer == self) {}
@@ -45,7 +48,7 @@ class block_sink final : public sink {
   const step& what() const { return step_; }
 
   std::span<std::byte> window() override {
-    if (!has_header_ || step_.what != action::receive || remaining() == 0) return {};
+    if (!has_header_ || step_.what != action::receive || remaining() == 0 || copies_ != nullptr) return {};
     const target& t = targets_.front();
     return {t.to + filled_, t.bytes - filled_};
   }
@@ -68,6 +71,8 @@ class block_sink final : public sink {
 
   /// Much is copied past the cache, in which it would not stay.
   void copy(std::byte* to, std::span<const std::byte> chunk) const {
+    if (copies_ != nullptr)
+      return copies_->copy(to, chunk.data(), chunk.size(), copy_direction::device_to_device);
     (bytes_ >= streamed_bytes ? stream_copy : copy_bytes)(to, chunk.data(), chunk.size());
   }
 
@@ -97,16 +102,22 @@ class block_sink final : public sink {
       const std::size_t cut = filled_ % element;
       std::size_t size = chunk.size() / element * element;
       if (cut == 0 && size > 0) {
-        (*combine_)(step_.what, t.to + filled_, t.from + filled_, chunk.data(), size / element);
+        combine(t.to + filled_, t.from + filled_, chunk.data(), size / element);
       } else {
         size = std::min(chunk.size(), element - cut);
         std::memcpy(cut_element_ + cut, chunk.data(), size);
         const std::size_t begin = filled_ - cut;
-        if (cut + size == element) (*combine_)(step_.what, t.to + begin, t.from + begin, cut_element_, 1);
+        if (cut + size == element) combine(t.to + begin, t.from + begin, cut_element_, 1);
       }
       placed(size);
       chunk = chunk.subspan(size);
     }
+  }
+
+  void combine(std::byte* to, const std::byte* from, const std::byte* arriving, std::size_t count) const {
+    if (copies_ != nullptr)
+      return combine_on(*copies_, *combine_, step_.what, to, from, arriving, count, call_->element_bytes);
+    (*combine_)(step_.what, to, from, arriving, count);
   }
 
   static constexpr std::size_t streamed_bytes = std::size_t{4} << 20;
@@ -117,6 +128,7 @@ class block_sink final : public sink {
   std::size_t bytes_;
   std::byte* cut_element_;
   const combiner* combine_;
+  copy_engine* copies_;
   const call* call_;
   int self_;
   bool has_header_;

@@ -3,6 +3,7 @@
 
 // A reduction as the engine sees it: the functor and its element behind two function pointers.
 
+#include <hccl/memory/device_reduction.hpp>
 #include <hccl/reduction/apply.hpp>
 #include <hccl/schedule/step.hpp>
 
@@ -20,6 +21,7 @@ class combiner {
   static combiner of(const Op& op) {
     combiner c;
     c.op_ = &op;
+    c.on_device_ = device_reduction_of<Op, T>();
     c.stored_first_ = &call<operand_order::stored_first, T, Op>;
     c.arriving_first_ = &call<operand_order::arriving_first, T, Op>;
     return c;
@@ -30,6 +32,9 @@ class combiner {
                   std::size_t count) const {
     (what == action::reduce ? stored_first_ : arriving_first_)(op_, to, from, arriving, count);
   }
+
+  /// What a device may do in its place.
+  const device_reduction& on_device() const { return on_device_; }
 
  private:
   using function = void (*)(const void*, std::byte*, const std::byte*, const std::byte*, std::size_t);
@@ -42,6 +47,7 @@ class combiner {
   }
 
   const void* op_ = nullptr;
+  device_reduction on_device_;
   function stored_first_ = nullptr;
   function arriving_first_ = nullptr;
 };

@@ -4,8 +4,10 @@
 // Messages between two ranks, matched by tag.
 
 #include <hccl/core/deadline.hpp>
-#include <hccl/core/detail/copy_bytes.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/engine/copies.hpp>
+#include <hccl/memory/copy_engine.hpp>
+#include <hccl/memory/device_allocator.hpp>
 #include <hccl/transport/concept.hpp>
 
 #include <algorithm>
@@ -21,21 +23,25 @@
 
 namespace hccl::inline v0::detail {
 
-/// Takes a message into memory of exactly its size.
+/// Takes a message into memory of exactly its size. `copies`: none if message and memory are of the host.
 class memory_sink final : public sink {
  public:
-  explicit memory_sink(std::span<std::byte> memory) : sink(memory.size()), rest_(memory) {}
+  explicit memory_sink(std::span<std::byte> memory, copy_engine* copies = nullptr,
+                       copy_direction direction = copy_direction::host_to_host)
+      : sink(memory.size()), rest_(memory), copies_(copies), direction_(direction) {}
 
-  std::span<std::byte> window() override { return rest_; }
+  std::span<std::byte> window() override { return copies_ == nullptr ? rest_ : std::span<std::byte>(); }
 
  private:
   void take(std::span<const std::byte> chunk) override {
-    copy_bytes(rest_.data(), chunk.data(), chunk.size());
+    copy_by(copies_, rest_.data(), chunk, direction_);
     rest_ = rest_.subspan(chunk.size());
   }
   void placed(std::size_t size) override { rest_ = rest_.subspan(size); }
 
   std::span<std::byte> rest_;
+  copy_engine* copies_;
+  copy_direction direction_;
 };
 
 /// What travels in front of a tagged message.
@@ -65,7 +71,7 @@ class mailbox {
   /// Sends `data`; returns when it may be changed.
   template <Transport Net>
   void send(Net& net, const envelope& head, std::span<const std::byte> data, int peer, deadline until) {
-    if (peer == net.rank()) return hold(peer, head, {data.begin(), data.end()}, net.rank());
+    if (peer == net.rank()) return keep(net, head, data);
     outgoing_.clear();
     begin_send(net, head, data, peer);
     finish_sends(net, "send", until);
@@ -79,7 +85,7 @@ class mailbox {
     for (auto m = held_.begin(); m != held_.end(); ++m) {
       if (m->peer != peer || m->head.tag != wanted.tag) continue;
       check(m->head, wanted, data.size(), self, peer);
-      std::copy(m->data.begin(), m->data.end(), data.begin());
+      copy_by(copies_of(net), data.data(), m->data, copy_direction::host_to_device);
       held_bytes_ -= m->data.size();
       const std::size_t size = m->data.size();
       held_.erase(m);
@@ -91,15 +97,16 @@ class mailbox {
     }
     while (true) {
       envelope head;
-      fill(net, std::as_writable_bytes(std::span(&head, 1)), wanted, peer, until);
+      fill(net, memory_sink(std::as_writable_bytes(std::span(&head, 1))), wanted, peer, until);
       if (head.tag == wanted.tag) {
         check(head, wanted, data.size(), self, peer);
-        fill(net, data.first(head.bytes), wanted, peer, until);
+        const memory_sink rest(data.first(head.bytes), copies_of(net), copy_direction::device_to_device);
+        fill(net, rest, wanted, peer, until);
         return head.bytes;
       }
       check_room(head.bytes, self, peer, head.tag);
       std::vector<std::byte> other(head.bytes);
-      fill(net, other, wanted, peer, until);
+      fill(net, memory_sink(other, copies_of(net), copy_direction::device_to_host), wanted, peer, until);
       hold(peer, head, std::move(other), self);
     }
   }
@@ -127,7 +134,7 @@ class mailbox {
     for (const parcel& p : parcels) {
       if (!p.is_sent) continue;
       if (p.peer == net.rank()) {
-        hold(p.peer, p.head, {p.data.begin(), p.data.end()}, net.rank());
+        keep(net, p.head, p.data);
       } else {
         begin_send(net, p.head, p.data, p.peer);
       }
@@ -176,8 +183,7 @@ class mailbox {
   }
 
   template <Transport Net>
-  void fill(Net& net, std::span<std::byte> data, const envelope& wanted, int peer, deadline until) {
-    memory_sink in(data);
+  void fill(Net& net, memory_sink in, const envelope& wanted, int peer, deadline until) {
     net.receive(peer, in);
     while (in.remaining() > 0) {
       if (!net.progress(until)) time_out("recv", "from", net.rank(), peer, wanted.tag);
@@ -215,6 +221,15 @@ class mailbox {
                        ", which nobody has asked for, exceeds the ", capacity, " bytes that are held; ",
                        held_bytes_, " are"),
                 peer);
+  }
+
+  /// Holds a message of this rank to itself.
+  template <Transport Net>
+  void keep(Net& net, const envelope& head, std::span<const std::byte> data) {
+    check_room(data.size(), net.rank(), net.rank(), head.tag);
+    std::vector<std::byte> copy(data.size());
+    copy_by(copies_of(net), copy.data(), data, copy_direction::device_to_host);
+    hold(net.rank(), head, std::move(copy), net.rank());
   }
 
   void hold(int peer, const envelope& head, std::vector<std::byte> data, int self) {

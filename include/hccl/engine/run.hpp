@@ -7,8 +7,12 @@
 #include <hccl/core/error.hpp>
 #include <hccl/engine/block_sink.hpp>
 #include <hccl/engine/call.hpp>
+#include <hccl/engine/copies.hpp>
 #include <hccl/engine/layout.hpp>
 #include <hccl/engine/scratch.hpp>
+#include <hccl/memory/copy_engine.hpp>
+#include <hccl/memory/device_allocator.hpp>
+#include <hccl/memory/host_allocator.hpp>
 #include <hccl/schedule/view.hpp>
 #include <hccl/transport/concept.hpp>
 
@@ -37,7 +41,9 @@ struct operands {
   bool has_equal_shares() const { return input.parts.is_regular() && output.parts.is_regular(); }
 };
 
-/// Runs one schedule after another over a transport, and keeps what memory that takes.
+/// Runs one schedule after another over a transport, and keeps what memory that takes, of the kind that the buffers are
+/// of.
+template <DeviceAllocator Memory = HostAllocator>
 class engine {
  public:
   /// Runs `schedule` on this rank.
@@ -49,7 +55,8 @@ class engine {
     const auto lay_out = [&](const division& parts) { return layout(parts, schedule.blocks()); };
     plan_ = {&schedule, &c,
              &user,     {lay_out(user.input.parts), lay_out(user.output.parts), lay_out(user.scratch)},
-             combine,   net.rank()};
+             combine,   copies_of(net),
+             net.rank()};
     for (int round = 0; round < schedule.rounds(); ++round) {
       gather(round);
       play(net, round, until);
@@ -63,6 +70,7 @@ class engine {
     const operands* user = nullptr;
     std::array<layout, 3> layouts;  // by place
     combiner combine;
+    copy_engine* copies = nullptr;
     int self = 0;
   };
 
@@ -104,8 +112,8 @@ class engine {
     sinks_.reserve(arrivals_.size());
     for (const incoming& a : arrivals_) {
       sinks_.emplace_back(a.what, std::span<const target>(targets_).subspan(a.first_target, a.targets),
-                          a.bytes, cut_elements_.data() + sinks_.size() * element, plan_.combine, *plan_.what,
-                          plan_.self);
+                          a.bytes, cut_elements_.data() + sinks_.size() * element, plan_.combine,
+                          plan_.copies, *plan_.what, plan_.self);
     }
   }
 
@@ -220,7 +228,7 @@ class engine {
   }
 
   plan plan_;
-  scratch_memory<> scratch_;
+  scratch_memory<Memory> scratch_;
   std::vector<outgoing> sends_;
   std::vector<incoming> arrivals_;
   std::vector<message_header> headers_;

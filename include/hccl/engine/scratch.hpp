@@ -3,25 +3,15 @@
 
 // Memory that a communicator keeps for its collectives.
 
+#include <hccl/memory/device_allocator.hpp>
+#include <hccl/memory/host_allocator.hpp>
+
 #include <cstddef>
-#include <new>
 
 namespace hccl::inline v0::detail {
 
-/// Memory of this process, aligned so that it can hold over-aligned elements.
-struct private_memory {
-  static constexpr std::size_t alignment = 4096;
-
-  std::byte* allocate(std::size_t bytes) {
-    return static_cast<std::byte*>(::operator new(bytes, std::align_val_t{alignment}));
-  }
-  void deallocate(std::byte* memory, std::size_t) noexcept {
-    ::operator delete(memory, std::align_val_t{alignment});
-  }
-};
-
 /// A block of memory that grows to the largest request and is then reused. Growing loses the contents.
-template <class Allocator = private_memory>
+template <DeviceAllocator Allocator = HostAllocator>
 class scratch_memory {
  public:
   scratch_memory() = default;
@@ -33,7 +23,7 @@ class scratch_memory {
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_) return;
     release();
-    memory_ = Allocator().allocate(bytes);
+    memory_ = static_cast<std::byte*>(Allocator().allocate(bytes));
     capacity_ = bytes;
   }
 

@@ -3,7 +3,9 @@
 
 // SharedAllocator and shared_vector: buffers that the other processes of the host reach. Linux.
 
+#include <hccl/core/detail/copy_bytes.hpp>
 #include <hccl/memory/detail/shared_blocks.hpp>
+#include <hccl/memory/device_allocator.hpp>
 
 #include <cstddef>
 #include <limits>
@@ -40,6 +42,24 @@ class SharedAllocator {
 
   friend bool operator==(const SharedAllocator&, const SharedAllocator&) { return true; }
 };
+
+/// The same memory, in bytes.
+template <>
+class SharedAllocator<void> {
+ public:
+  static constexpr memory_kind kind = memory_kind::host;
+  static constexpr std::size_t alignment = 4096;
+
+  void* allocate(std::size_t bytes) { return detail::shared_blocks::of_process().allocate(bytes); }
+  void deallocate(void* memory, std::size_t) noexcept {
+    detail::shared_blocks::of_process().release(static_cast<std::byte*>(memory));
+  }
+  void copy(void* to, const void* from, std::size_t bytes, copy_direction) {
+    detail::copy_bytes(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
+  }
+};
+
+static_assert(DeviceAllocator<SharedAllocator<void>>);
 
 /// A vector whose elements other processes of the host reach.
 template <class T>

@@ -5,6 +5,8 @@
 #include <hccl/core/deadline.hpp>
 #include <hccl/core/error.hpp>
 #include <hccl/core/link_model.hpp>
+#include <hccl/memory/copy_engine.hpp>
+#include <hccl/memory/device_allocator.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -158,6 +160,14 @@ concept SharedMemoryTransport = SharedAddressTransport<T> && requires {
   typename T::allocator;
   typename T::lasting_allocator;
 };
+
+/// A transport whose messages lie in memory of devices, that of `allocator`. It hands a sink all of a message by
+/// `consume`, in the pieces in which it was sent: `copies()` can read them. It outlives what is allocated.
+template <class T>
+concept DeviceTransport = Transport<T> && DeviceAllocator<typename T::allocator> &&
+                          T::allocator::kind == memory_kind::device && requires(T& t) {
+                            { t.copies() } -> std::same_as<copy_engine&>;
+                          };
 
 /// Explains in one sentence each what a type lacks to be a `Transport`. Call it beside your own.
 template <class T>

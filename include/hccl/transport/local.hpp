@@ -37,6 +37,8 @@ class LocalTransport : public detail::lane_member<detail::local_member> {
    public:
     explicit world(int size) : shared_(std::make_shared<detail::local_world>(size)) {}
 
+    int size() const { return shared_->size(); }
+
     /// Throws `invalid_argument` for a rank outside the world.
     LocalTransport transport(int rank) const {
       if (rank < 0 || rank >= shared_->size()) {

@@ -73,12 +73,12 @@ class ShmTransport : public detail::lane_member<detail::shm_member> {
 
   ShmTransport channel(int id) { return ShmTransport(member().world(), id); }
 
-  using allocator = SharedAllocator<std::byte>;  ///< that all ranks reach
+  using allocator = SharedAllocator<void>;  ///< that all ranks reach
 
   /// The same, of memory that others may still read when this rank has freed it.
   struct lasting_allocator : allocator {
-    void deallocate(std::byte* memory, std::size_t) noexcept {
-      detail::shared_blocks::of_process().forget(memory);
+    void deallocate(void* memory, std::size_t) noexcept {
+      detail::shared_blocks::of_process().forget(static_cast<std::byte*>(memory));
     }
   };
 

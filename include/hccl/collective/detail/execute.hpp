@@ -7,15 +7,22 @@
 #include <hccl/algorithm/concept.hpp>
 #include <hccl/collective/communicator.hpp>
 #include <hccl/collective/detail/arguments.hpp>
+#include <hccl/collective/detail/staging.hpp>
 #include <hccl/collective/shares.hpp>
-#include <hccl/core/detail/copy_bytes.hpp>
+#include <hccl/core/detail/function_ref.hpp>
 #include <hccl/core/element.hpp>
 #include <hccl/core/error.hpp>
+#include <hccl/engine/copies.hpp>
 #include <hccl/engine/direct.hpp>
+#include <hccl/engine/pipeline.hpp>
 #include <hccl/engine/run.hpp>
+#include <hccl/memory/device_allocator.hpp>
+#include <hccl/memory/device_span.hpp>
+#include <hccl/memory/host_allocator.hpp>
 #include <hccl/reduction/concept.hpp>
 #include <hccl/schedule/collective.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -25,22 +32,31 @@
 #include <span>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace hccl::inline v0::detail {
 
 /// The elements of one call: the buffers, how they are divided, and what all ranks must agree on.
-template <class T>
+template <class T, DeviceAllocator Memory = HostAllocator>
 struct transfer {
-  std::span<const T> in;
-  std::span<T> out;  // empty where this rank gets nothing
+  using in_span = span_of<const T, device_span<T, Memory>>;
+  using out_span = span_of<T, device_span<T, Memory>>;
+
+  in_span in;
+  out_span out;  // empty where this rank gets nothing
   division in_parts, out_parts, scratch_parts;
   std::size_t count = 0;    // as the user gave it
   std::uint32_t shape = 0;  // digest of the sizes of shares, where they differ
+  std::size_t first = 0;    // element of the output of this rank with which `out` begins
 
-  transfer(std::span<const T> input, std::span<T> output, const division& parts, std::size_t user_count)
+  transfer(in_span input, out_span output, const division& parts, std::size_t user_count)
       : in(input), out(output), in_parts(parts), out_parts(parts), scratch_parts(parts), count(user_count) {}
 };
+
+template <class In, class Out>
+transfer(const In&, const Out&, const division&, std::size_t)
+    -> transfer<typename Out::element_type, std::enable_if_t<check_same_memory<In, Out>(), memory_t<Out>>>;
 
 /// The division that shares describe. `offsets` is memory for those that they do not give.
 inline division divided(const shares& parts, std::vector<std::size_t>& offsets) {
@@ -68,18 +84,20 @@ extent check_shares(communicator<Net>& comm, const arguments& arguments, const s
 }
 
 /// The input of a collective that cannot work in place: itself, or a copy if the output begins with it.
-template <class T, class State>
-std::span<const T> apart_from(State& state, std::span<const T> in, std::span<T> out) {
+template <class State, class In, class Out>
+In apart_from(State& state, const In& in, const Out& out) {
   if (in.data() != out.data() || in.empty()) return in;
+  if constexpr (is_staged<decltype(state.net), memory_t<In>>)
+    return in;  // copied before the output is written
   state.accumulators.reserve(in.size_bytes());
-  copy_bytes(state.accumulators.data(), std::as_bytes(in).data(), in.size_bytes());
-  return {reinterpret_cast<const T*>(state.accumulators.data()), in.size()};
+  copy_by(copies_of(state.net), state.accumulators.data(), bytes_of(in), copy_direction::device_to_device);
+  return {reinterpret_cast<typename In::element_type*>(state.accumulators.data()), in.size()};
 }
 
 /// The transfer of a collective in which a buffer is divided into shares whose sizes all ranks know.
-template <class T, class State>
-transfer<T> shared_transfer(State& state, std::span<const T> in, std::span<T> out, const shares& parts) {
-  transfer<T> t(in, out, divided(parts, state.lists[0]), 0);
+template <class State>
+auto shared_transfer(State& state, const auto& in, const auto& out, const shares& parts) {
+  transfer t(in, out, divided(parts, state.lists[0]), 0);
   t.scratch_parts = divided(shares(parts.counts()), state.lists[1]);
   t.count = t.scratch_parts.size();
   t.shape = digest(parts.counts());
@@ -87,12 +105,15 @@ transfer<T> shared_transfer(State& state, std::span<const T> in, std::span<T> ou
 }
 
 /// Copies what one rank alone sends itself.
-inline void copy_share(const operands& user, std::size_t element_bytes) {
+template <Transport Net>
+void copy_share(Net& net, const operands& user, std::size_t element_bytes) {
   const extent from = user.input.parts.share(0), to = user.output.parts.share(0);
   if (from.count == 0) return;
   const std::byte* const source = user.input.data + (from.offset - user.input.origin) * element_bytes;
   const std::byte* const target = user.output.data + (to.offset - user.output.origin) * element_bytes;
-  if (source != target) copy_bytes(const_cast<std::byte*>(target), source, from.count * element_bytes);
+  if (source == target) return;
+  copy_by(copies_of(net), const_cast<std::byte*>(target), {source, from.count * element_bytes},
+          copy_direction::device_to_device);
 }
 
 inline error cannot_reach(const call& what, int rank) {
@@ -111,7 +132,7 @@ void execute(State& state, const C& c, call what, std::size_t element_bytes, con
   what.sequence = ++state.sequence;
   what.root = root_of(c);
   if (state.net.size() == 1) {
-    if constexpr (!std::same_as<C, ExScan>) copy_share(user, what.element_bytes);
+    if constexpr (!std::same_as<C, ExScan>) copy_share(state.net, user, what.element_bytes);
     return;
   }
   late_deadline until(state.timeout);
@@ -145,8 +166,8 @@ void execute(State& state, const C& c, call what, std::size_t element_bytes, con
 }
 
 /// The operands of a call on this rank. `element` is what travels for each T.
-template <Collective C, class T, class E>
-operands operands_of(const transfer<T>& t, const E* in, const E* out, int rank) {
+template <Collective C, class E>
+operands operands_of(const auto& t, const E* in, const E* out, int rank) {
   const auto area_of = [&](const E* data, portion held, const division& parts) {
     const bool is_share = held == portion::share;
     return area{reinterpret_cast<const std::byte*>(data), parts,
@@ -155,27 +176,72 @@ operands operands_of(const transfer<T>& t, const E* in, const E* out, int rank) 
   return {area_of(in, C::input, t.in_parts), area_of(out, C::output, t.out_parts), t.scratch_parts};
 }
 
-/// Runs a collective that only moves elements.
-template <class A, Collective C, class T, class State>
-void move_elements(State& state, const C& c, const transfer<T>& t) {
-  static_assert(check_algorithm<A, C>());
-  static constexpr label element(element_name<T>());
-  const call what{.element = element,
-                  .element_bytes = sizeof(T),
-                  .count = t.count,
-                  .shape = t.shape ^ state.hosts_digest};
-  execute<A>(state, c, what, sizeof(T), operands_of<C>(t, t.in.data(), t.out.data(), state.net.rank()), {},
-             true);
+/// Runs C on the host for buffers of a device, by `run(transfer)` for each piece.
+template <Collective C, class T, class Memory, class State, class Run>
+void stage(State& state, const C&, const transfer<T, Memory>& t, Run&& run) {
+  const auto rank = static_cast<std::size_t>(state.net.rank());
+  const auto shares_of = [&](const T* data, const division& parts, portion held) {
+    const bool is_share = held == portion::share;
+    auto* const bytes = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(data));
+    const std::size_t last = data == nullptr ? 0 : is_share ? rank + 1 : parts.shares();
+    return staged_shares{bytes, parts, is_share && data != nullptr ? rank : 0, last, sizeof(T)};
+  };
+  const staged_shares in = shares_of(t.in.data(), t.in_parts, C::input),
+                      out = shares_of(t.out.data(), t.out_parts, C::output);
+  const std::size_t bytes = known_bytes<C>(t.scratch_parts.size() * sizeof(T));
+  const std::size_t pieces = std::max<std::size_t>(1, (bytes + staged_bytes - 1) / staged_bytes);
+  auto& lists = state.staging.lists;
+  state.staging.run(
+      state.staging.template copies<Memory>(), in, out, pieces,
+      [&](std::size_t piece, std::byte* input, std::byte* output) {
+        const auto elements = [&](std::byte* data, const staged_shares& s) {
+          return std::span(reinterpret_cast<T*>(data), s.bytes(pieces, piece) / sizeof(T));
+        };
+        transfer<T> part(elements(input, in), elements(output, out), {}, t.count);
+        part.in_parts = in.divide(pieces, piece, lists[0], lists[1]);
+        part.out_parts = part.scratch_parts = out.divide(pieces, piece, lists[2], lists[3]);
+        part.shape = t.shape;
+        part.first =
+            partition(t.out_parts.share(C::output == portion::share ? rank : 0).count, pieces, piece).offset;
+        run(part);
+      });
 }
 
-/// Runs a collective that reduces.
-template <class A, Collective C, class T, class Op, class State>
-void reduce_elements(State& state, const C& c, const transfer<T>& t, const Op& op) {
-  static_assert(check_reduction<Op, T>());
-  static_assert(
-      !Scanning<C> || !counts_ranks<Op>,
-      "hccl: scan and exscan combine another number of ranks on each; this reduction needs to know it");
-  static_assert(check_algorithm<A, C, commutative<Op>>());
+/// Runs a collective that only moves elements.
+template <class A, Collective C, class T, class Memory, class State>
+void move_elements(State& state, const C& c, const transfer<T, Memory>& t) {
+  static_assert(check_algorithm<A, C>());
+  using Net = decltype(state.net);
+  static_assert(check_memory<Net, Memory>());
+  if constexpr (is_staged<Net, Memory>) {
+    stage(state, c, t, [&](const transfer<T>& piece) { move_elements<A>(state, c, piece); });
+  } else {
+    static constexpr label element(element_name<T>());
+    const call what{.element = element,
+                    .element_bytes = sizeof(T),
+                    .count = t.count,
+                    .shape = t.shape ^ state.hosts_digest};
+    execute<A>(state, c, what, sizeof(T), operands_of<C>(t, t.in.data(), t.out.data(), state.net.rank()), {},
+               true);
+  }
+}
+
+/// Makes elements of others, where the transport has its memory, by `make(to, from, first, count)` on the host.
+template <Transport Net>
+void transform(Net& net, std::byte* to, std::size_t to_bytes, std::span<const std::byte> from,
+               std::size_t from_bytes,
+               function_ref<void(std::byte*, const std::byte*, std::size_t, std::size_t)> make) {
+  const std::size_t count = from.size() / from_bytes;
+  if constexpr (DeviceTransport<Net>) {
+    transform_on(net.copies(), to, to_bytes, from.data(), from_bytes, count, make);
+  } else {
+    make(to, from.data(), 0, count);
+  }
+}
+
+/// Runs a collective that reduces what the transport reaches.
+template <class A, Collective C, class T, class Memory, class Op, class State>
+void reduce_here(State& state, const C& c, const transfer<T, Memory>& t, const Op& op) {
   using Travelling = accumulator_t<Op, T>;
   const int ranks = state.net.size(), rank = state.net.rank();
   static constexpr label element(element_name<T>()), reduction(reduction_name<Op>());
@@ -191,20 +257,49 @@ void reduce_elements(State& state, const C& c, const transfer<T>& t, const Op& o
   } else {  // in place, in memory of the communicator
     state.accumulators.reserve(t.in.size() * sizeof(Travelling));
     auto* const prepared = reinterpret_cast<Travelling*>(state.accumulators.data());
-    for (std::size_t i = 0; i < t.in.size(); ++i)
-      std::construct_at(prepared + i, prepare(op, t.in[i], ranks));
+    const auto prepare_all = [&](std::byte* to, const std::byte* from, std::size_t, std::size_t elements) {
+      for (std::size_t i = 0; i < elements; ++i)
+        std::construct_at(reinterpret_cast<Travelling*>(to) + i,
+                          prepare(op, reinterpret_cast<const T*>(from)[i], ranks));
+    };
+    transform(state.net, state.accumulators.data(), sizeof(Travelling), bytes_of(t.in), sizeof(T),
+              prepare_all);
     Travelling* const result =
         prepared +
         (C::output == portion::share ? t.in_parts.share(static_cast<std::size_t>(rank)).offset : 0);
     execute<A>(state, c, what, sizeof(T), operands_of<C>(t, prepared, result, rank), combine,
                commutative<Op>);
-    std::size_t i = 0;
-    try {
-      for (; i < t.out.size(); ++i) t.out[i] = finish<T>(op, result[i], ranks);
-    } catch (const std::overflow_error& e) {
-      throw std::overflow_error(
-          concat("rank ", rank, ": ", state.operation, ": output[", i, "]: ", e.what()));
-    }
+    const auto finish_all = [&](std::byte* to, const std::byte* from, std::size_t first,
+                                std::size_t elements) {
+      std::size_t i = 0;
+      try {
+        for (; i < elements; ++i)
+          reinterpret_cast<T*>(to)[i] = finish<T>(op, reinterpret_cast<const Travelling*>(from)[i], ranks);
+      } catch (const std::overflow_error& e) {
+        throw std::overflow_error(
+            concat("rank ", rank, ": ", state.operation, ": output[", t.first + first + i, "]: ", e.what()));
+      }
+    };
+    const std::span<const std::byte> results(reinterpret_cast<const std::byte*>(result),
+                                             t.out.size() * sizeof(Travelling));
+    transform(state.net, writable_bytes_of(t.out).data(), sizeof(T), results, sizeof(Travelling), finish_all);
+  }
+}
+
+/// Runs a collective that reduces.
+template <class A, Collective C, class T, class Memory, class Op, class State>
+void reduce_elements(State& state, const C& c, const transfer<T, Memory>& t, const Op& op) {
+  static_assert(check_reduction<Op, T>());
+  static_assert(
+      !Scanning<C> || !counts_ranks<Op>,
+      "hccl: scan and exscan combine another number of ranks on each; this reduction needs to know it");
+  static_assert(check_algorithm<A, C, commutative<Op>>());
+  using Net = decltype(state.net);
+  static_assert(check_memory<Net, Memory>());
+  if constexpr (is_staged<Net, Memory>) {
+    stage(state, c, t, [&](const transfer<T>& piece) { reduce_elements<A>(state, c, piece, op); });
+  } else {
+    reduce_here<A>(state, c, t, op);
   }
 }
 
@@ -224,9 +319,9 @@ void reduce_whole(communicator<Net>& comm, const C& c, In& in, Out& out, const O
   };
   operate<Net>(comm, name, check, [&](auto& state) {
     const bool has_result = holds(c, place::output, comm.rank(), 0, 1, comm.size());
+    const auto written = has_result ? output : std::remove_const_t<decltype(output)>();
     const auto all = division::whole(input.size());
-    reduce_elements<Algo>(state, c, transfer(input, has_result ? output : std::span<E>(), all, input.size()),
-                          op);
+    reduce_elements<Algo>(state, c, transfer(input, written, all, input.size()), op);
   });
 }
 

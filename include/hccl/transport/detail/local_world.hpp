@@ -26,6 +26,10 @@
 
 namespace hccl::inline v0::detail {
 
+/// Up to how many bytes of a message are copied into a lane: none if the sender cannot read them itself.
+enum class copied_bytes : std::size_t {};
+inline constexpr copied_bytes copies_small{224}, lends_all{0};
+
 /// A queue of messages from one rank to another. One thread puts, one takes.
 ///
 /// A small message is copied into a slot; of a larger one the pieces are lent, and read where they are. The sender
@@ -34,7 +38,8 @@ namespace hccl::inline v0::detail {
 /// doorbell: either a rank that is about to sleep sees what is new, or the other one sees that it sleeps.
 class lane {
  public:
-  explicit lane(const std::atomic<bool>& aborted) : aborted_(&aborted) {}
+  lane(const std::atomic<bool>& aborted, copied_bytes most)
+      : aborted_(&aborted), most_copied_(static_cast<std::size_t>(most)) {}
 
   bool put(unsent& message, ticket& lent) {
     if (put_ - seen_read_ == slots_.size()) seen_read_ = read_.load();
@@ -42,7 +47,7 @@ class lane {
     slot& s = slots_[put_ % slots_.size()];
     s.lent = {};
     s.size = message.remaining();
-    if (s.size <= s.copy.size()) {
+    if (s.size <= most_copied_) {
       message.copy(s.copy.data(), s.size);
     } else {
       s.lent = message.lend();
@@ -78,7 +83,7 @@ class lane {
     std::atomic<std::uint64_t> number = 0;  // one more than the ticket of the message
     std::size_t size = 0;
     pieces lent;  // or none
-    std::array<std::byte, 224> copy;
+    std::array<std::byte, static_cast<std::size_t>(copies_small)> copy;
   };
 
   /// The next bytes. A message has some.
@@ -99,6 +104,7 @@ class lane {
   }
 
   const std::atomic<bool>* aborted_;
+  std::size_t most_copied_;
   alignas(cache_line) std::uint64_t put_ = 0;  // the sender's own
   std::uint64_t seen_read_ = 0;
   alignas(cache_line) std::atomic<std::uint64_t> read_ = 0;
@@ -152,9 +158,10 @@ class doorbell {
 class local_channel {
  public:
   /// `aborted` tells whether the world is, and outlives the channel.
-  local_channel(int ranks, const std::atomic<bool>& aborted)
+  local_channel(int ranks, const std::atomic<bool>& aborted, copied_bytes most)
       : ranks_(ranks),
         aborted_(aborted),
+        most_copied_(most),
         lanes_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)),
         members_(static_cast<std::size_t>(ranks)) {}
 
@@ -170,7 +177,7 @@ class local_channel {
     std::atomic<lane*>& place = lanes_[index(from) * index(ranks_) + index(to)];
     lane* found = place.load(std::memory_order_acquire);
     if (found == nullptr) {
-      auto made = std::make_unique<lane>(aborted_);
+      auto made = std::make_unique<lane>(aborted_, most_copied_);
       if (place.compare_exchange_strong(found, made.get())) found = made.release();
     }
     return *found;
@@ -212,6 +219,7 @@ class local_channel {
 
   int ranks_;
   const std::atomic<bool>& aborted_;
+  copied_bytes most_copied_;
   std::vector<std::atomic<lane*>> lanes_;
   std::vector<member> members_;
 };
@@ -219,7 +227,7 @@ class local_channel {
 /// All channels of a world, and why it was aborted if it was.
 class local_world {
  public:
-  explicit local_world(int size) : size_(size) {
+  explicit local_world(int size, copied_bytes most = copies_small) : size_(size), most_copied_(most) {
     if (size < 1)
       throw error(errc::invalid_argument, concat("a local world needs at least 1 rank, not ", size));
   }
@@ -231,7 +239,9 @@ class local_world {
     for (const numbered& c : channels_) {
       if (c.id == id) return c.channel;
     }
-    return channels_.emplace_back(numbered{id, std::make_shared<local_channel>(size_, aborted_)}).channel;
+    return channels_
+        .emplace_back(numbered{id, std::make_shared<local_channel>(size_, aborted_, most_copied_)})
+        .channel;
   }
 
   /// Makes every rank fail from now on. The first reason stands.
@@ -260,6 +270,7 @@ class local_world {
   };
 
   int size_;
+  copied_bytes most_copied_;
   std::atomic<bool> aborted_ = false;
   std::mutex mutex_;
   std::vector<numbered> channels_;

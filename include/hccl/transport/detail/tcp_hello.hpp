@@ -111,7 +111,7 @@ inline std::string encode_notice(const error& why) {
 inline error decode_notice(std::string_view bytes) {
   const int kind = take_int(bytes);
   const int failed_rank = take_int(bytes);
-  const bool known = kind >= static_cast<int>(errc::timeout) && kind <= static_cast<int>(errc::out_of_memory);
+  const bool known = kind >= static_cast<int>(errc::timeout) && kind <= static_cast<int>(errc::device_failed);
   return error(known ? static_cast<errc>(kind) : errc::aborted, std::string(bytes), failed_rank);
 }
 
