@@ -81,7 +81,6 @@ set(HCCLPP_CORE_HEADERS
   hccl/engine/plain_copies.hpp
   hccl/engine/point_to_point.hpp
   hccl/engine/run.hpp
-  hccl/engine/scratch.hpp
   hccl/engine/staged_call.hpp
   hccl/engine/stream_copy.hpp
   hccl/engine/windows.hpp
@@ -93,6 +92,7 @@ set(HCCLPP_CORE_HEADERS
   hccl/memory/host_allocator.hpp
   hccl/memory/shared_allocator.hpp
   hccl/memory/detail/memory_file.hpp
+  hccl/memory/detail/scratch_memory.hpp
   hccl/memory/detail/shared_blocks.hpp
   hccl/reduction/accumulate_in.hpp
   hccl/reduction/apply.hpp

@@ -32,11 +32,6 @@ void with_comm(F&& f) {
   });
 }
 
-void expect(HcclResult result, HcclResult expected, std::string_view words) {
-  if (!failed(result, expected, words))
-    throw std::runtime_error("got " + std::to_string(result) + ": " + hcclGetLastError());
-}
-
 }  // namespace
 
 TEST_CASE("operators check their arguments before they do anything") {

@@ -15,11 +15,6 @@ using namespace c_api_test;
 
 namespace {
 
-void expect(HcclResult result, HcclResult expected, std::string_view words) {
-  if (!failed(result, expected, words))
-    throw std::runtime_error("got " + std::to_string(result) + ": " + hcclGetLastError());
-}
-
 int sum_of_ranks(HcclComm comm, int own, aclrtStream stream) {
   const device_bytes data(std::vector<int>{own});
   succeeds(HcclAllReduce(data.get(), data.get(), 1, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, comm, stream));

@@ -22,6 +22,12 @@ inline bool failed(HcclResult result, HcclResult expected, std::string_view word
   return result == expected && std::string_view(hcclGetLastError()).find(words) != std::string_view::npos;
 }
 
+/// Throws if a call did not fail so.
+inline void expect(HcclResult result, HcclResult expected, std::string_view words) {
+  if (!failed(result, expected, words))
+    throw std::runtime_error("got " + std::to_string(result) + ": " + hcclGetLastError());
+}
+
 /// Throws the sentence of a call that has failed.
 inline void succeeds(HcclResult result) {
   if (result != HCCL_SUCCESS) throw std::runtime_error(hcclGetLastError());

@@ -26,7 +26,6 @@ namespace {
 
 using hccl_test::outcome_of, hccl_test::require;
 using Net = hccl::ShmTransport;
-const auto rank_counts = hccl_test::under_sanitizer ? std::vector{2, 3} : std::vector{2, 3, 4, 7, 16};
 
 /// Checks all that Direct offers, for sizes around those where it changes its way.
 template <class T, class Allocator>
@@ -71,14 +70,14 @@ struct ThrowAtSeven {
 
 TEMPLATE_TEST_CASE("what Direct does is right on processes with shared buffers", "", float,
                    hccl_test::Matrix) {
-  for (const int ranks : rank_counts)
+  for (const int ranks : hccl_test::process_counts)
     check<TestType, hccl::SharedAllocator<std::byte>>(ranks, {0, 1, 5, 1000, hccl_test::large_count});
   SUCCEED();
 }
 
 TEMPLATE_TEST_CASE("what Direct does is right on processes with private buffers", "", float,
                    hccl_test::Matrix) {
-  for (const int ranks : rank_counts)
+  for (const int ranks : hccl_test::process_counts)
     check<TestType, std::allocator<std::byte>>(
         ranks, {0, 1, 5, 1000, 5461, hccl_test::large_count, 4 * hccl_test::large_count});
   SUCCEED();

@@ -15,6 +15,10 @@
 
 namespace hccl_test {
 
+/// The numbers of processes that share memory.
+inline const std::vector<int> process_counts =
+    under_sanitizer ? std::vector{2, 3} : std::vector{2, 3, 4, 7, 16};
+
 /// Calls `f(checks, n, count, root, gap)` for each number n of ranks and each count, on n processes.
 template <class Net, class T, class Allocator = std::allocator<std::byte>, class F>
 void on_processes(const std::vector<int>& numbers_of_ranks, const std::set<std::size_t>& counts, F&& f) {

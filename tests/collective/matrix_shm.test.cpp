@@ -10,15 +10,14 @@
 namespace {
 
 using Net = hccl::ShmTransport;
-const auto rank_counts = hccl_test::under_sanitizer ? std::vector{2, 3} : std::vector{2, 3, 4, 7, 16};
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("every reduction by every algorithm is right on processes that share memory", "", float,
                    hccl_test::Matrix) {
-  CHECK_NOTHROW(hccl_test::check_reductions_on_processes<Net, TestType>(rank_counts));
+  CHECK_NOTHROW(hccl_test::check_reductions_on_processes<Net, TestType>(hccl_test::process_counts));
 }
 
 TEST_CASE("every move by every algorithm is right on processes that share memory") {
-  CHECK_NOTHROW(hccl_test::check_moves_on_processes<Net, hccl_test::Matrix>(rank_counts));
+  CHECK_NOTHROW(hccl_test::check_moves_on_processes<Net, hccl_test::Matrix>(hccl_test::process_counts));
 }

@@ -10,17 +10,17 @@
 namespace {
 
 using Net = hccl::TcpTransport;
-const auto rank_counts = hccl_test::under_sanitizer ? std::vector{2, 3} : std::vector{1, 2, 3, 5, 8};
+const auto socket_counts = hccl_test::under_sanitizer ? std::vector{2, 3} : std::vector{1, 2, 3, 5, 8};
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("every reduction by every algorithm is right on processes over TCP", "", float,
                    hccl_test::Matrix) {
-  CHECK_NOTHROW(hccl_test::check_reductions_on_processes<Net, TestType>(rank_counts));
+  CHECK_NOTHROW(hccl_test::check_reductions_on_processes<Net, TestType>(socket_counts));
 }
 
 TEST_CASE("every move by every algorithm is right on processes over TCP") {
-  CHECK_NOTHROW(hccl_test::check_moves_on_processes<Net, hccl_test::Matrix>(rank_counts));
+  CHECK_NOTHROW(hccl_test::check_moves_on_processes<Net, hccl_test::Matrix>(socket_counts));
 }
 
 TEMPLATE_TEST_CASE("reductions, broadcast and allgather are right on processes over TCP, in full",

@@ -11,6 +11,7 @@
 #include <hccl/bootstrap/run_local.hpp>
 #include <hccl/bootstrap/run_processes.hpp>
 #include <hccl/collective/async.hpp>
+#include <hccl/collective/queue.hpp>
 #include <hccl/collectives.hpp>
 #include <hccl/transport/shm.hpp>
 #include <hccl/transport/tcp.hpp>
@@ -21,11 +22,14 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace hccl_test;
@@ -58,7 +62,7 @@ struct FarAllocator {
 static_assert(hccl::check_device_allocator<FarAllocator>());
 
 using Algorithms = std::tuple<Ring, hccl::RecursiveHalvingDoubling, hccl::Mesh, hccl::Bruck, hccl::Auto>;
-const std::set<std::size_t> counts{0, 1, 5, 1000, 40'000};
+const std::set<std::size_t> usual_counts{0, 1, 5, 1000, 40'000};
 
 /// Sets device r modulo 8 for rank r.
 void set_device(int rank) {
@@ -68,9 +72,9 @@ void set_device(int rank) {
 
 /// Checks every collective on threads whose buffers are of the Allocator.
 template <class T, class Allocator, class As = Algorithms>
-void check_threads(int ranks, const std::set<std::size_t>& some = counts) {
+void check_threads(int ranks, const std::set<std::size_t>& counts = usual_counts) {
   for_each_count<T, hccl::LocalTransport, Allocator>(
-      ranks, some,
+      ranks, counts,
       [](int n, auto&& rank) {
         hccl::run_local(n, [&](auto& comm) {
           set_device(comm.rank());
@@ -88,7 +92,7 @@ void check_threads(int ranks, const std::set<std::size_t>& some = counts) {
 template <class Net>
 void check_processes(int ranks) {
   for_each_count<float, Net, OnNpu>(
-      ranks, counts,
+      ranks, usual_counts,
       [](int n, auto&& rank) {
         hccl::run_processes<Net>(n, [&](auto& comm) {
           set_device(comm.rank());
@@ -101,6 +105,23 @@ void check_processes(int ranks) {
         check_personal<Algorithms>(checks, ranks, count, root, gap);
       });
 }
+
+/// Elements that travel as others.
+struct Three {
+  float x, y, z;
+};
+
+struct Norm {
+  static constexpr std::string_view name = "norm";
+  template <class T>
+  using accumulator = double;
+  double prepare(const Three& t, int) const { return static_cast<double>(t.x + t.y + t.z); }
+  double operator()(double a, double b) const { return a + b; }
+  template <class T>
+  T finish(double sum, int) const {
+    return {static_cast<float>(sum), 0, 0};
+  }
+};
 
 }  // namespace
 
@@ -185,20 +206,76 @@ TEST_CASE("a rank that has set no device says so, and the others are told") {
     hccl::allreduce(comm, nowhere, nowhere);
   });
   CHECK(outcomes[1].is(errc::device_failed));
-  CHECK(outcomes[1].says("rank 1: allreduce: aclrtGetDevice returned 107002"));
+  CHECK(outcomes[1].says("rank 1: allreduce: no device is set in this thread; call aclrtSetDevice first"));
   CHECK(outcomes[0].is(errc::device_failed));
 }
 
-TEST_CASE("buffers of a device are used in the background by a thread that has set the device") {
+TEST_CASE("buffers of a device are used in the background") {
   hccl::run_local(2, [](Comm& comm) {
     set_device(comm.rank());
-    const int rank = comm.rank();
     const std::vector<float> ones(1000, 1.0f);
     npu_buffer<float> data{std::span<const float>(ones)};
+    hccl::allreduce(comm, data);  // the thread of the queue gets the device of this one
     hccl::operation_queue<hccl::LocalTransport> queue(std::move(comm));
-    queue.enqueue([&](auto&) { aclrtSetDevice(rank); });
     hccl::async::allreduce(queue, data).wait();
-    require(values_of(data) == std::vector<float>(1000, 2.0f), "a wrong sum");
+    require(values_of(data) == std::vector<float>(1000, 4.0f), "a wrong sum");
+  });
+  SUCCEED();
+}
+
+TEST_CASE("one rank alone has its buffer of a device, and shares anywhere in it") {
+  hccl::run_local(1, [](Comm& comm) {
+    set_device(0);
+    const std::vector<int> values{1, 2, 3, 4, 5, 6, 7, 8}, part{1, 2, 3, 4};
+    const std::vector<std::size_t> counts{4}, offsets{2};
+    const hccl::shares shares(counts, offsets);
+    npu_buffer<int> in{std::span<const int>(values)}, out(4), share{std::span<const int>(part)};
+    hccl::scatterv(comm, in, out, shares);
+    require(values_of(out) == std::vector{3, 4, 5, 6}, "scatterv");
+    hccl::reduce_scatterv(comm, in, out, shares);
+    require(values_of(out) == std::vector{3, 4, 5, 6}, "reduce_scatterv");
+    hccl::allgatherv(comm, share, in, shares);
+    require(values_of(in) == std::vector{1, 2, 1, 2, 3, 4, 7, 8}, "allgatherv");
+  });
+  SUCCEED();
+}
+
+TEST_CASE("a thread that goes to another device takes its communicator along") {
+  hccl::run_local(2, [](Comm& comm) {
+    for (const int step : {0, 1, 2}) {
+      set_device(comm.rank() + step);
+      const std::vector<float> ones(10, 1.0f);
+      npu_buffer<float> data{std::span<const float>(ones)};
+      hccl::allreduce(comm, data);
+      int device = -1;
+      aclrtGetDevice(&device);
+      require(device == comm.rank() + step, "the thread was moved");
+      require(values_of(data) == std::vector<float>(10, 2.0f), "a wrong sum");
+    }
+  });
+  SUCCEED();
+}
+
+TEST_CASE("communicators that end in a thread without a device leave no streams") {
+  for (int turn = 0; turn < 1100; ++turn) {  // 1984 streams is what a device has
+    std::optional<hccl::communicator<hccl::LocalTransport>> comm;
+    std::jthread([&] {
+      set_device(3);
+      comm.emplace(hccl::LocalTransport());
+      npu_buffer<double> data(3);
+      hccl::allreduce(*comm, data);
+    }).join();
+    comm.reset();
+  }
+  SUCCEED();
+}
+
+TEST_CASE("what is made of elements of another size lies where it may") {
+  run_on_npus(2, [](auto& comm) {
+    const std::vector<Three> values(5, Three{1, 2, 3});
+    npu_buffer<Three> data{std::span<const Three>(values)};
+    hccl::allreduce(comm, data, Norm());
+    require(values_of(data)[4].x == 12, "a wrong sum");
   });
   SUCCEED();
 }

@@ -32,17 +32,17 @@ using levels = std::vector<std::vector<int>>;
 /// Hierarchies of at most 24 ranks on one to three levels, with runs of 1 to 6 members, drawn by a fixed seed.
 std::vector<levels> uneven_hierarchies(int number) {
   std::mt19937 random(20240229);  // its numbers are the same everywhere; those of distributions are not
-  const auto between = [&](int low, int high) {
+  const auto random_in = [&](int low, int high) {
     return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
   };
   std::vector<levels> all;
   while (static_cast<int>(all.size()) < number) {
     levels some;
-    const int depth = between(1, 3);
-    int members = between(2, 24);
+    const int depth = random_in(1, 3);
+    int members = random_in(2, 24);
     for (int level = 0; level < depth; ++level) {
       std::vector<int> runs;
-      for (int left = members; left > 0; left -= runs.back()) runs.push_back(std::min(left, between(1, 6)));
+      for (int left = members; left > 0; left -= runs.back()) runs.push_back(std::min(left, random_in(1, 6)));
       members = static_cast<int>(runs.size());
       some.push_back(runs);
     }

@@ -75,9 +75,8 @@ const auto rank_counts_of_npus = under_sanitizer ? std::vector{1, 2, 3} : std::v
 template <class T, class F>
 void on_npus(F&& f) {
   for (const int ranks : rank_counts_of_npus) {
-    const std::set<std::size_t> counts{0, 1, 5, 1000, large_count};
     for_each_count<T, Npus, OnNpu>(
-        ranks, counts, [](int n, auto&& rank) { run_on_npus(n, rank); },
+        ranks, {0, 1, 5, 1000, large_count}, [](int n, auto&& rank) { run_on_npus(n, rank); },
         [&](auto& checks, std::size_t count, int root, std::size_t gap) {
           f(checks, ranks, count, root, gap);
         });
@@ -192,6 +191,54 @@ TEST_CASE("an operation_queue works on NPUs, from threads that have set no devic
     require(values_of(out) == std::vector<float>(1000, 4.0f), "a wrong sum");
   });
   SUCCEED();
+}
+
+TEST_CASE("NPUs meet at a barrier") {
+  run_on_npus(3, [](auto& comm) {
+    hccl::barrier(comm);
+    hccl::barrier<Ring>(comm);
+  });
+  SUCCEED();
+}
+
+TEST_CASE("NPUs work for threads that are in contexts of their own") {
+  std::vector<Outcome> outcomes(2);
+  const Npus::world world(2);
+  {
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < 2; ++rank) {
+      threads.emplace_back([&, rank] {
+        hccl::communicator<Npus> comm(world.transport(rank));
+        comm.set_timeout(patience);
+        npu_buffer<float> data(10);
+        aclrtContext own = nullptr;
+        aclrtCreateContext(&own, rank);  // and works in it
+        outcomes[static_cast<std::size_t>(rank)] = outcome_of([&] { hccl::allreduce(comm, data); });
+        aclrtDestroyContext(own);
+      });
+    }
+  }
+  for (const Outcome& o : outcomes) CHECK(o.text().empty());
+}
+
+TEST_CASE("a rank that loses its NPU fails, and the others with it") {
+  std::vector<Outcome> outcomes(2);
+  const Npus::world world(2);
+  {
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < 2; ++rank) {
+      threads.emplace_back([&, rank] {
+        hccl::communicator<Npus> comm(world.transport(rank));
+        comm.set_timeout(patience);
+        npu_buffer<float> data(10);
+        if (rank == 1) aclrtResetDeviceForce(1);
+        outcomes[static_cast<std::size_t>(rank)] = outcome_of([&] { hccl::allreduce(comm, data); });
+      });
+    }
+  }
+  CHECK(outcomes[1].is(errc::device_failed));
+  CHECK(outcomes[1].says("rank 1: allreduce: "));
+  CHECK(outcomes[0].is(errc::device_failed));
 }
 
 TEST_CASE("a world of NPUs has no rank outside, and no device that there is not") {

@@ -22,7 +22,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using Comm = hccl::communicator<SocketTransport>;
+using SocketComm = hccl::communicator<SocketTransport>;
 using hccl_test::Outcome, hccl_test::outcome_of;
 
 /// Runs f(comm) on threads; returns what became of each.
@@ -30,7 +30,7 @@ template <class F>
 std::vector<Outcome> run_ranks(int ranks, F f) {
   const auto world = std::make_shared<SocketWorld>(ranks);
   std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
-  std::vector<Comm> members;
+  std::vector<SocketComm> members;
   for (int rank = 0; rank < ranks; ++rank) members.emplace_back(SocketTransport(world, rank));
   {
     std::vector<std::jthread> threads;
@@ -45,7 +45,7 @@ std::vector<Outcome> run_ranks(int ranks, F f) {
 }
 
 template <class Algorithm>
-std::size_t wrong_sums(Comm& comm, std::size_t count) {
+std::size_t wrong_sums(SocketComm& comm, std::size_t count) {
   std::vector<std::int64_t> in(count), out(count, -1);
   for (std::size_t i = 0; i < count; ++i) in[i] = static_cast<std::int64_t>(i) * 10 + comm.rank();
   hccl::allreduce<std::int64_t, hccl::Sum, Algorithm>(comm, in, out);
@@ -72,7 +72,7 @@ TEST_CASE("SocketTransport conforms") { hccl_test::check_conformance<SocketHarne
 TEST_CASE("SocketTransport carries every algorithm") {
   const int ranks = GENERATE(1, 2, 3, 5);
   std::vector<std::size_t> wrong(static_cast<std::size_t>(ranks));
-  const auto outcomes = run_ranks(ranks, [&](Comm& comm) {
+  const auto outcomes = run_ranks(ranks, [&](SocketComm& comm) {
     for (const std::size_t count : {0u, 1u, 1000u, 200'000u}) {
       wrong[static_cast<std::size_t>(comm.rank())] +=
           wrong_sums<hccl::Ring>(comm, count) + wrong_sums<hccl::Mesh>(comm, count) +
@@ -86,7 +86,7 @@ TEST_CASE("SocketTransport carries every algorithm") {
 
 TEST_CASE("SocketTransport keeps tagged messages apart from collectives") {
   std::vector<int> got(2);
-  const auto outcomes = run_ranks(2, [&](Comm& comm) {
+  const auto outcomes = run_ranks(2, [&](SocketComm& comm) {
     int mine[] = {comm.rank() + 7}, theirs[] = {0};
     if (comm.rank() == 0) hccl::send(comm, mine, 1, 3);
     hccl::barrier(comm);
@@ -98,7 +98,7 @@ TEST_CASE("SocketTransport keeps tagged messages apart from collectives") {
 }
 
 TEST_CASE("SocketTransport tells who has left") {
-  const auto outcomes = run_ranks(3, [](Comm& comm) {
+  const auto outcomes = run_ranks(3, [](SocketComm& comm) {
     if (comm.rank() == 2) return;
     hccl::barrier(comm);
   });
@@ -113,7 +113,7 @@ TEST_CASE("SocketTransport tells who has left") {
 TEST_CASE("SocketTransport keeps the deadline") {
   std::latch given_up(1);
   const hccl_test::Stopwatch watch;
-  const auto outcomes = run_ranks(2, [&](Comm& comm) {
+  const auto outcomes = run_ranks(2, [&](SocketComm& comm) {
     if (comm.rank() == 1) return given_up.wait();
     comm.set_timeout(50ms);
     const Outcome own = outcome_of([&] { hccl::barrier(comm); });
@@ -126,7 +126,7 @@ TEST_CASE("SocketTransport keeps the deadline") {
 
 TEST_CASE("SocketTransport wakes up when it is aborted") {
   std::latch begun(1);
-  const auto outcomes = run_ranks(2, [&](Comm& comm) {
+  const auto outcomes = run_ranks(2, [&](SocketComm& comm) {
     if (comm.rank() == 0) {
       begun.wait();
       std::this_thread::sleep_for(50ms);

@@ -4,10 +4,9 @@
 // barrier: no rank leaves before all have come.
 
 #include <hccl/collective/communicator.hpp>
+#include <hccl/collective/detail/arguments.hpp>
 #include <hccl/collective/detail/execute.hpp>
 #include <hccl/reduction/arithmetic.hpp>
-
-#include <span>
 
 namespace hccl::inline v0 {
 
@@ -15,7 +14,7 @@ namespace hccl::inline v0 {
 /// Throws as `allreduce`.
 template <class Algo = Auto, Transport Net>
 void barrier(communicator<Net>& comm) {
-  std::span<unsigned char> nothing;
+  detail::span_for<unsigned char, Net> nothing;
   detail::reduce_whole<unsigned char, Algo>(comm, AllReduce{}, nothing, nothing, Sum{}, "barrier");
 }
 

@@ -7,7 +7,6 @@
 #include <hccl/collective/detail/arguments.hpp>
 #include <hccl/collective/detail/staging.hpp>
 #include <hccl/collective/send_recv.hpp>
-#include <hccl/core/detail/function_ref.hpp>
 #include <hccl/engine/copies.hpp>
 #include <hccl/engine/plain_copies.hpp>
 #include <hccl/memory/copy_engine.hpp>
@@ -46,25 +45,6 @@ inline void check_parcels(const arguments& arguments, std::span<const parcel> pa
     }
     end_of_all = std::max(end_of_all, end, std::less<>());
     if (!parcels[i].is_sent) end_of_received = std::max(end_of_received, end, std::less<>());
-  }
-}
-
-/// Puts copies on the host in the place of buffers of a device while `exchange()` runs.
-inline void exchange_by_host(copy_engine& copies, std::vector<parcel>& parcels,
-                             function_ref<void()> exchange) {
-  std::size_t bytes = 0;
-  for (const parcel& p : parcels) bytes += p.data.size();
-  std::byte* host = copies.host_room(bytes);
-  const std::vector<parcel> on_device = parcels;
-  for (parcel& p : parcels) {
-    if (p.is_sent) copy_by(&copies, host, p.data, copy_direction::device_to_host);
-    p.data = {host, p.data.size()};
-    host += p.data.size();
-  }
-  exchange();
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    if (!parcels[i].is_sent)
-      copy_by(&copies, on_device[i].data.data(), parcels[i].data, copy_direction::host_to_device);
   }
 }
 
@@ -151,7 +131,20 @@ void batch_send_recv(communicator<Net>& comm, std::span<const message> messages)
     const auto until = deadline::after(state.timeout);
     const auto exchange = [&] { state.mail.exchange_all(state.tagged_net, parcels, until); };
     if (DeviceTransport<Net> || memory == nullptr) return exchange();
-    detail::exchange_by_host(state.staging.copies(memory), parcels, exchange);
+    copy_engine& copies = state.staging.copies(memory);
+    std::size_t bytes = 0;
+    for (const detail::parcel& p : parcels) bytes += p.data.size();
+    std::byte* host = copies.host_room(bytes);
+    for (detail::parcel& p : parcels) {
+      if (p.is_sent) detail::copy_by(&copies, host, p.data, copy_direction::device_to_host);
+      p.data = {host, p.data.size()};
+      host += p.data.size();
+    }
+    exchange();
+    for (std::size_t i = 0; i < parcels.size(); ++i) {
+      std::byte* const to = messages[i].parcel_.data.data();
+      if (!parcels[i].is_sent) detail::copy_by(&copies, to, parcels[i].data, copy_direction::host_to_device);
+    }
   });
 }
 

@@ -13,7 +13,7 @@
 #include <hccl/engine/direct.hpp>
 #include <hccl/engine/point_to_point.hpp>
 #include <hccl/engine/run.hpp>
-#include <hccl/engine/scratch.hpp>
+#include <hccl/memory/detail/scratch_memory.hpp>
 #include <hccl/memory/host_allocator.hpp>
 #include <hccl/schedule/topology.hpp>
 #include <hccl/transport/concept.hpp>
@@ -215,17 +215,17 @@ void operate(communicator<Net>& comm, std::string_view name, function_ref<void(c
                                       ": the communicator was aborted: ", state.abort_reason));
   }
   check(arguments(name, comm.rank(), comm.size()));
-  if constexpr (DeviceTransport<Net>) state.net.copies().enter();
   state.operation = name;
   const auto fail = [&](const error& why) {
     state.failure = why.what();
     comm.abort(why);
   };
   try {
+    if constexpr (DeviceTransport<Net>) state.net.copies().enter();
     run(state);
   } catch (const error& e) {
     const bool is_own = e.kind() == errc::out_of_memory || e.kind() == errc::device_failed;
-    if (is_own && e.failed_rank() == no_rank) {  // of memory that knows no ranks
+    if (is_own && e.failed_rank() == no_rank) {  // of what knows no ranks
       const error why(e.kind(), concat("rank ", comm.rank(), ": ", name, ": ", reason(e)), comm.rank());
       fail(why);
       throw why;

@@ -21,7 +21,8 @@ class combiner {
   static combiner of(const Op& op) {
     combiner c;
     c.op_ = &op;
-    c.on_device_ = device_reduction_of<Op, T>();
+    static constexpr device_reduction known = device_reduction_of<Op, T>();
+    c.on_device_ = &known;
     c.stored_first_ = &call<operand_order::stored_first, T, Op>;
     c.arriving_first_ = &call<operand_order::arriving_first, T, Op>;
     return c;
@@ -34,7 +35,7 @@ class combiner {
   }
 
   /// What a device may do in its place.
-  const device_reduction& on_device() const { return on_device_; }
+  const device_reduction& on_device() const { return *on_device_; }
 
  private:
   using function = void (*)(const void*, std::byte*, const std::byte*, const std::byte*, std::size_t);
@@ -47,7 +48,7 @@ class combiner {
   }
 
   const void* op_ = nullptr;
-  device_reduction on_device_;
+  const device_reduction* on_device_ = nullptr;
   function stored_first_ = nullptr;
   function arriving_first_ = nullptr;
 };

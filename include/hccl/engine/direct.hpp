@@ -13,9 +13,9 @@
 #include <hccl/engine/combiner.hpp>
 #include <hccl/engine/direct_plan.hpp>
 #include <hccl/engine/run.hpp>
-#include <hccl/engine/scratch.hpp>
 #include <hccl/engine/staged_call.hpp>
 #include <hccl/engine/windows.hpp>
+#include <hccl/memory/detail/scratch_memory.hpp>
 #include <hccl/schedule/collective.hpp>
 #include <hccl/schedule/step.hpp>
 #include <hccl/transport/concept.hpp>

@@ -8,8 +8,8 @@
 #include <hccl/engine/call.hpp>
 #include <hccl/engine/combiner.hpp>
 #include <hccl/engine/layout.hpp>
-#include <hccl/engine/scratch.hpp>
 #include <hccl/engine/stream_copy.hpp>
+#include <hccl/memory/detail/scratch_memory.hpp>
 #include <hccl/schedule/collective.hpp>
 
 #include <algorithm>

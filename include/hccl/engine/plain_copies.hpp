@@ -3,8 +3,8 @@
 
 // A copy engine of nothing but an allocator.
 
-#include <hccl/engine/scratch.hpp>
 #include <hccl/memory/copy_engine.hpp>
+#include <hccl/memory/detail/scratch_memory.hpp>
 #include <hccl/memory/device_allocator.hpp>
 #include <hccl/memory/host_allocator.hpp>
 
@@ -17,6 +17,7 @@ namespace hccl::inline v0::detail {
 template <DeviceAllocator Allocator>
 class plain_copies final : public copy_engine {
  public:
+  bool is_elsewhere() const override { return false; }
   void enter() override {}
   void copy(std::byte* to, const std::byte* from, std::size_t bytes, copy_direction direction) override {
     Allocator().copy(to, from, bytes, direction);

@@ -106,7 +106,7 @@ class mailbox {
       }
       check_room(head.bytes, self, peer, head.tag);
       std::vector<std::byte> other(head.bytes);
-      fill(net, memory_sink(other, copies_of(net), copy_direction::device_to_host), wanted, peer, until);
+      fill_on_host(net, other, wanted, peer, until);
       hold(peer, head, std::move(other), self);
     }
   }
@@ -188,6 +188,16 @@ class mailbox {
     while (in.remaining() > 0) {
       if (!net.progress(until)) time_out("recv", "from", net.rank(), peer, wanted.tag);
     }
+  }
+
+  /// The same into memory of the host: from another device bytes come by way of this one.
+  template <Transport Net>
+  void fill_on_host(Net& net, std::span<std::byte> data, const envelope& wanted, int peer, deadline until) {
+    copy_engine* const copies = copies_of(net);
+    if (copies == nullptr) return fill(net, memory_sink(data), wanted, peer, until);
+    const std::span<std::byte> room(copies->device_room(data.size()), data.size());
+    fill(net, memory_sink(room, copies, copy_direction::device_to_device), wanted, peer, until);
+    copy_by(copies, data.data(), room, copy_direction::device_to_host);
   }
 
   [[noreturn]] static void time_out(std::string_view operation, std::string_view direction, int self,

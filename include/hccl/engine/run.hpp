@@ -9,8 +9,8 @@
 #include <hccl/engine/call.hpp>
 #include <hccl/engine/copies.hpp>
 #include <hccl/engine/layout.hpp>
-#include <hccl/engine/scratch.hpp>
 #include <hccl/memory/copy_engine.hpp>
+#include <hccl/memory/detail/scratch_memory.hpp>
 #include <hccl/memory/device_allocator.hpp>
 #include <hccl/memory/host_allocator.hpp>
 #include <hccl/schedule/view.hpp>

@@ -4,7 +4,7 @@
 // Memory that a rank opens to the others, so that what they cannot reach goes through it.
 
 #include <hccl/engine/direct_plan.hpp>
-#include <hccl/engine/scratch.hpp>
+#include <hccl/memory/detail/scratch_memory.hpp>
 #include <hccl/schedule/collective.hpp>
 
 #include <algorithm>

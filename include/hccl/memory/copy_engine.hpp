@@ -19,7 +19,10 @@ class copy_engine {
 
   virtual ~copy_engine() = default;
 
-  /// Makes the device that of the calling thread. Each thread calls it before all else.
+  /// Tells whether the calling thread works on another device, rather than on this one or none.
+  virtual bool is_elsewhere() const = 0;
+
+  /// Makes the device that of the calling thread. Each thread calls it before what follows.
   virtual void enter() = 0;
 
   /// Copies, and returns when it is done.

@@ -66,7 +66,7 @@ class AscendTransport : public detail::lane_member<detail::local_member> {
       for (const int device : devices_) {
         if (device != own) Runtime::reach(device);
       }
-      return AscendTransport(shared_, own, rank, 0);
+      return AscendTransport(shared_, detail::current_context<Runtime>(), rank, 0);
     }
 
     /// Makes all ranks fail, on behalf of rank `by`.
@@ -83,7 +83,9 @@ class AscendTransport : public detail::lane_member<detail::local_member> {
     std::vector<int> devices_;
   };
 
-  AscendTransport channel(int id) const { return AscendTransport(member().world(), device_, rank(), id); }
+  AscendTransport channel(int id) const {
+    return AscendTransport(member().world(), copies_->context(), rank(), id);
+  }
 
   copy_engine& copies() { return *copies_; }
 
@@ -94,13 +96,12 @@ class AscendTransport : public detail::lane_member<detail::local_member> {
   }
 
  private:
-  AscendTransport(std::shared_ptr<detail::local_world> shared, int device, int rank, int channel)
+  AscendTransport(std::shared_ptr<detail::local_world> shared, typename Runtime::context context, int rank,
+                  int channel)
       : lane_member(std::make_unique<detail::local_member>(std::move(shared), rank, channel)),
-        device_(device),
-        copies_(std::make_unique<detail::ascend_copies<Runtime>>(device)) {}
+        copies_(std::make_unique<detail::ascend_copies<Runtime>>(context)) {}
 
-  int device_;
-  std::unique_ptr<copy_engine> copies_;
+  std::unique_ptr<detail::ascend_copies<Runtime>> copies_;
 };
 
 }  // namespace hccl::inline v0

@@ -88,8 +88,8 @@ consteval bool check_buffer() {
   static_assert(std::is_same_v<T, buffer_element<R>>,
                 "hccl: the buffer holds elements of another type than the collective was called for");
   static_assert(Element<T>, "hccl: the element must be trivially copyable, and neither const nor a pointer");
-  static_assert(alignof(T) <= memory_t<R>::alignment,
-                "hccl: the element must be aligned to at most 4096 bytes, or what its device aligns to");
+  static_assert(alignof(T) <= HostAllocator::alignment && alignof(T) <= memory_t<R>::alignment,
+                "hccl: the element must be aligned to at most 4096 bytes, and to what its device aligns to");
   return true;
 }
 
@@ -104,6 +104,19 @@ consteval bool check_same_memory() {
 /// Elements of a buffer, as a span of its memory.
 template <class T, class R>
 using span_of = std::conditional_t<DeviceBuffer<R>, device_span<T, memory_t<R>>, std::span<T>>;
+
+template <class T, class Net>
+struct span_for_transport {
+  using type = std::span<T>;
+};
+template <class T, DeviceTransport Net>
+struct span_for_transport<T, Net> {
+  using type = device_span<T, typename Net::allocator>;
+};
+
+/// A span of memory that a transport reaches.
+template <class T, class Net>
+using span_for = typename span_for_transport<T, Net>::type;
 
 /// The elements of a buffer that is read; none on a rank that does not use it.
 template <class T, Buffer R>

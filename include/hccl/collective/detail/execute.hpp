@@ -183,8 +183,10 @@ void stage(State& state, const C&, const transfer<T, Memory>& t, Run&& run) {
   const auto shares_of = [&](const T* data, const division& parts, portion held) {
     const bool is_share = held == portion::share;
     auto* const bytes = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(data));
-    const std::size_t last = data == nullptr ? 0 : is_share ? rank + 1 : parts.shares();
-    return staged_shares{bytes, parts, is_share && data != nullptr ? rank : 0, last, sizeof(T)};
+    const std::size_t first = is_share ? rank : 0, end = is_share ? rank + 1 : parts.shares();
+    return staged_shares{
+        bytes,    parts, first, data == nullptr ? first : end, is_share ? parts.share(rank).offset : 0,
+        sizeof(T)};
   };
   const staged_shares in = shares_of(t.in.data(), t.in_parts, C::input),
                       out = shares_of(t.out.data(), t.out_parts, C::output);
@@ -257,20 +259,21 @@ void reduce_here(State& state, const C& c, const transfer<T, Memory>& t, const O
   } else {  // in place, in memory of the communicator
     state.accumulators.reserve(t.in.size() * sizeof(Travelling));
     auto* const prepared = reinterpret_cast<Travelling*>(state.accumulators.data());
-    const auto prepare_all = [&](std::byte* to, const std::byte* from, std::size_t, std::size_t elements) {
+    const auto prepare_elements = [&](std::byte* to, const std::byte* from, std::size_t,
+                                      std::size_t elements) {
       for (std::size_t i = 0; i < elements; ++i)
         std::construct_at(reinterpret_cast<Travelling*>(to) + i,
                           prepare(op, reinterpret_cast<const T*>(from)[i], ranks));
     };
     transform(state.net, state.accumulators.data(), sizeof(Travelling), bytes_of(t.in), sizeof(T),
-              prepare_all);
+              prepare_elements);
     Travelling* const result =
         prepared +
         (C::output == portion::share ? t.in_parts.share(static_cast<std::size_t>(rank)).offset : 0);
     execute<A>(state, c, what, sizeof(T), operands_of<C>(t, prepared, result, rank), combine,
                commutative<Op>);
-    const auto finish_all = [&](std::byte* to, const std::byte* from, std::size_t first,
-                                std::size_t elements) {
+    const auto finish_elements = [&](std::byte* to, const std::byte* from, std::size_t first,
+                                     std::size_t elements) {
       std::size_t i = 0;
       try {
         for (; i < elements; ++i)
@@ -282,7 +285,8 @@ void reduce_here(State& state, const C& c, const transfer<T, Memory>& t, const O
     };
     const std::span<const std::byte> results(reinterpret_cast<const std::byte*>(result),
                                              t.out.size() * sizeof(Travelling));
-    transform(state.net, writable_bytes_of(t.out).data(), sizeof(T), results, sizeof(Travelling), finish_all);
+    transform(state.net, writable_bytes_of(t.out).data(), sizeof(T), results, sizeof(Travelling),
+              finish_elements);
   }
 }
 

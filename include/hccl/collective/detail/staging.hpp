@@ -20,12 +20,12 @@
 
 namespace hccl::inline v0::detail {
 
-/// The shares of a buffer that a rank holds on a device. Piece k of n has part k of n of each share, one behind the other.
+/// The shares of a buffer that a rank holds on a device, `first` to `last`, which begin at `data` with element `origin` of
+/// the whole. Piece k of n has part k of n of each share, one behind the other.
 struct staged_shares {
-  std::byte* data = nullptr;  // none if the rank holds nothing
+  std::byte* data = nullptr;
   division parts{};
-  std::size_t first = 0,
-              last = 0;  // the shares that are held, the first of which lies at `data` if there is one only
+  std::size_t first = 0, last = 0, origin = 0;
   std::size_t element_bytes = 1;
 
   /// The bytes of a piece. Piece 0 is the largest.
@@ -57,7 +57,6 @@ struct staged_shares {
   /// Calls `f(on the device, on the host, bytes)` for what lies side by side in both, the latter from `host` on.
   template <class F>
   void for_each_run(std::size_t pieces, std::size_t piece, std::byte* host, F&& f) const {
-    const std::size_t origin = last - first == 1 && parts.shares() > 1 ? parts.share(first).offset : 0;
     std::byte* begin = nullptr;
     std::size_t bytes = 0;
     for (std::size_t share = first; share < last; ++share) {
@@ -86,7 +85,7 @@ class staging {
 
   using factory = std::unique_ptr<copy_engine> (*)();
   copy_engine& copies(factory make) {
-    if (make != made_by_) {
+    if (make != made_by_ || copies_->is_elsewhere()) {
       copies_ = make();
       made_by_ = make;
     }
@@ -100,21 +99,22 @@ class staging {
            function_ref<void(std::size_t piece, std::byte* input, std::byte* output)> run) {
     using enum copy_direction;
     const bool in_place = in.parts.shares() == 1 && out.parts.shares() == 1;
-    const std::size_t in_bytes = in.bytes(pieces, 0), out_bytes = out.bytes(pieces, 0);
-    const std::size_t bytes = align(in_place ? std::max(in_bytes, out_bytes) : align(in_bytes) + out_bytes);
-    std::byte* const host = copies.host_room(copy_engine::lanes * bytes);
-    const auto input = [&](int lane) { return host + static_cast<std::size_t>(lane) * bytes; };
-    const auto output = [&](int lane) { return input(lane) + (in_place ? 0 : align(in_bytes)); };
-    const auto fetch = [&](std::size_t piece, int lane) {
-      in.for_each_run(pieces, piece, input(lane), [&](std::byte* there, std::byte* here, std::size_t size) {
-        copies.begin_copy(lane, here, there, size, device_to_host);
-      });
+    const std::size_t most = std::max(in.bytes(pieces, 0), out.bytes(pieces, 0));
+    const std::size_t rooms = in_place ? 1 : 2;
+    const lane_rooms host(copies.host_room(lane_rooms::size(most, rooms)), most, rooms);
+    const auto output = [&](std::size_t piece) { return host.of(piece, rooms - 1); };
+    const auto fetch = [&](std::size_t piece) {
+      in.for_each_run(pieces, piece, host.of(piece),
+                      [&](std::byte* there, std::byte* here, std::size_t size) {
+                        copies.begin_copy(lane_of(piece), here, there, size, device_to_host);
+                      });
     };
-    const auto work = [&](std::size_t piece, int lane) { run(piece, input(lane), output(lane)); };
-    const auto store = [&](std::size_t piece, int lane) {
-      out.for_each_run(pieces, piece, output(lane), [&](std::byte* there, std::byte* here, std::size_t size) {
-        copies.begin_copy(lane, there, here, size, host_to_device);
-      });
+    const auto work = [&](std::size_t piece) { run(piece, host.of(piece), output(piece)); };
+    const auto store = [&](std::size_t piece) {
+      out.for_each_run(pieces, piece, output(piece),
+                       [&](std::byte* there, std::byte* here, std::size_t size) {
+                         copies.begin_copy(lane_of(piece), there, here, size, host_to_device);
+                       });
     };
     pipeline(copies, pieces, fetch, work, store);
   }
@@ -122,10 +122,6 @@ class staging {
   std::array<std::vector<std::size_t>, 4> lists;  // of sizes and offsets, of one piece
 
  private:
-  static constexpr std::size_t align(std::size_t bytes) {
-    return (bytes + HostAllocator::alignment - 1) / HostAllocator::alignment * HostAllocator::alignment;
-  }
-
   factory made_by_ = nullptr;
   std::unique_ptr<copy_engine> copies_;
 };

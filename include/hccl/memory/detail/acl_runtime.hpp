@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -18,17 +19,15 @@ namespace hccl::inline v0::detail {
 
 /// An `AscendRuntime` but for its name.
 struct acl_runtime {
+  using context = aclrtContext;
   using stream = aclrtStream;
 
-  static int device() {
-    int device = 0;
-    check(aclrtGetDevice(&device), "aclrtGetDevice");
-    return device;
+  static std::optional<context> current() noexcept {
+    context found = nullptr;
+    if (aclrtGetCurrentContext(&found) != ACL_SUCCESS || found == nullptr) return std::nullopt;
+    return found;
   }
-  static bool is_current(int device) noexcept {
-    int current = 0;
-    return aclrtGetDevice(&current) == ACL_SUCCESS && current == device;
-  }
+  static void enter(context place) { check(aclrtSetCurrentContext(place), "aclrtSetCurrentContext"); }
   static void use(int device) { check(aclrtSetDevice(device), "aclrtSetDevice"); }
   static void reach(int device) {
     check(aclrtDeviceEnablePeerAccess(device, 0), "aclrtDeviceEnablePeerAccess");
@@ -58,7 +57,15 @@ struct acl_runtime {
   }
   static void destroy_stream(stream on) noexcept { aclrtDestroyStream(on); }
 
+  /// AscendCL copies in a stream between addresses of 64 bytes, and not within the host: all else is done at once.
   static void begin_copy(void* to, const void* from, std::size_t bytes, copy_direction direction, stream on) {
+    const auto is_aligned = [](const void* address) {
+      return reinterpret_cast<std::uintptr_t>(address) % 64 == 0;
+    };
+    if (direction == copy_direction::host_to_host || !is_aligned(to) || !is_aligned(from)) {
+      finish(on);
+      return copy(to, from, bytes, direction);
+    }
     check(aclrtMemcpyAsync(to, bytes, from, bytes, kind_of(direction), on), "aclrtMemcpyAsync");
   }
 

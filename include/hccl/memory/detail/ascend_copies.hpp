@@ -6,6 +6,7 @@
 #include <hccl/core/error.hpp>
 #include <hccl/memory/ascend_runtime.hpp>
 #include <hccl/memory/copy_engine.hpp>
+#include <hccl/memory/detail/scratch_memory.hpp>
 #include <hccl/memory/device_allocator.hpp>
 
 #include <array>
@@ -14,50 +15,66 @@
 
 namespace hccl::inline v0::detail {
 
-/// Memory of a runtime that grows to the largest request.
-template <auto Allocate, auto Deallocate>
-class runtime_room {
- public:
-  runtime_room() = default;
-  runtime_room(const runtime_room&) = delete;
-  runtime_room& operator=(const runtime_room&) = delete;
-  ~runtime_room() { release(); }
+/// Memory of the device of the thread.
+template <AscendRuntime Runtime>
+struct ascend_memory {
+  static constexpr memory_kind kind = memory_kind::device;
+  static constexpr std::size_t alignment = 64;
 
-  std::byte* of(std::size_t bytes) {
-    if (bytes > size_) {
-      release();
-      memory_ = Allocate(bytes);
-      size_ = bytes;
-    }
-    return static_cast<std::byte*>(memory_);
+  void* allocate(std::size_t bytes) { return Runtime::allocate(bytes); }
+  void deallocate(void* memory, std::size_t) noexcept { Runtime::deallocate(memory); }
+  void copy(void* to, const void* from, std::size_t bytes, copy_direction direction) {
+    Runtime::copy(to, from, bytes, direction);
   }
-
- private:
-  void release() {
-    if (memory_ != nullptr) Deallocate(memory_);
-    memory_ = nullptr;
-    size_ = 0;
-  }
-
-  void* memory_ = nullptr;
-  std::size_t size_ = 0;
 };
 
-/// Works on one device, that of the thread unless given. A stream is made when it is first needed.
+/// Memory of the host from which and to which copies run in a stream.
+template <AscendRuntime Runtime>
+struct pinned_memory : ascend_memory<Runtime> {
+  static constexpr memory_kind kind = memory_kind::host;
+
+  void* allocate(std::size_t bytes) { return Runtime::allocate_pinned(bytes); }
+  void deallocate(void* memory, std::size_t) noexcept { Runtime::deallocate_pinned(memory); }
+};
+
+/// The context of this thread. Throws `device_failed` if there is none.
+template <AscendRuntime Runtime>
+typename Runtime::context current_context() {
+  if (const auto current = Runtime::current()) return *current;
+  throw error(errc::device_failed, "no device is set in this thread; call aclrtSetDevice first");
+}
+
+/// Works in one context. A stream is made when it is first needed.
 template <AscendRuntime Runtime>
 class ascend_copies final : public copy_engine {
  public:
-  explicit ascend_copies(int device = Runtime::device()) : device_(device) {}
+  explicit ascend_copies(typename Runtime::context context = current_context<Runtime>())
+      : context_(context) {}
   ascend_copies(const ascend_copies&) = delete;
   ascend_copies& operator=(const ascend_copies&) = delete;
   ~ascend_copies() override {
-    for (auto& stream : streams_) {
-      if (stream) Runtime::destroy_stream(*stream);
+    const auto before = Runtime::current();
+    try {
+      enter();
+      for (auto& stream : streams_) {
+        if (stream) Runtime::destroy_stream(*stream);
+      }
+      host_.release();
+      device_.release();
+      if (before) Runtime::enter(*before);
+    } catch (const error&) {  // the context is gone, and all that was in it
     }
   }
 
+  typename Runtime::context context() const { return context_; }
+
+  bool is_elsewhere() const override {
+    const auto current = Runtime::current();
+    return current && *current != context_;
+  }
+
   void enter() override {
-    if (!Runtime::is_current(device_)) Runtime::use(device_);
+    if (Runtime::current() != context_) Runtime::enter(context_);
   }
 
   void copy(std::byte* to, const std::byte* from, std::size_t bytes, copy_direction direction) override {
@@ -87,8 +104,14 @@ class ascend_copies final : public copy_engine {
     }
   }
 
-  std::byte* host_room(std::size_t bytes) override { return host_.of(bytes); }
-  std::byte* device_room(std::size_t bytes) override { return memory_.of(bytes); }
+  std::byte* host_room(std::size_t bytes) override {
+    host_.reserve(bytes);
+    return host_.data();
+  }
+  std::byte* device_room(std::size_t bytes) override {
+    device_.reserve(bytes);
+    return device_.data();
+  }
 
  private:
   auto& stream(int lane) {
@@ -97,10 +120,10 @@ class ascend_copies final : public copy_engine {
     return *found;
   }
 
-  int device_;
+  typename Runtime::context context_;
   std::array<std::optional<typename Runtime::stream>, lanes> streams_;
-  runtime_room<&Runtime::allocate_pinned, &Runtime::deallocate_pinned> host_;
-  runtime_room<&Runtime::allocate, &Runtime::deallocate> memory_;
+  scratch_memory<pinned_memory<Runtime>> host_;
+  scratch_memory<ascend_memory<Runtime>> device_;
 };
 
 }  // namespace hccl::inline v0::detail

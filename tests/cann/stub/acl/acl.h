@@ -11,6 +11,7 @@ extern "C" {
 #endif
 
 typedef void* aclrtStream;
+typedef void* aclrtContext;
 typedef int aclError;
 static const int ACL_SUCCESS = 0;
 static const int ACL_ERROR_BAD_ALLOC = 200000;
@@ -37,7 +38,8 @@ typedef enum aclrtReduceKind {
 } aclrtReduceKind;
 
 aclError aclrtSetDevice(int32_t deviceId);
-aclError aclrtGetDevice(int32_t* deviceId);
+aclError aclrtSetCurrentContext(aclrtContext context);
+aclError aclrtGetCurrentContext(aclrtContext* context);
 aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 aclError aclrtFree(void* devPtr);

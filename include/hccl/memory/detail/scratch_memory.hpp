@@ -10,6 +10,11 @@
 
 namespace hccl::inline v0::detail {
 
+/// So many bytes, rounded up so that what lies behind them is aligned like the memory itself.
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + HostAllocator::alignment - 1) / HostAllocator::alignment * HostAllocator::alignment;
+}
+
 /// A block of memory that grows to the largest request and is then reused. Growing loses the contents.
 template <DeviceAllocator Allocator = HostAllocator>
 class scratch_memory {
@@ -29,13 +34,14 @@ class scratch_memory {
 
   std::byte* data() const { return memory_; }
 
- private:
-  void release() {
+  /// Gives the memory back.
+  void release() noexcept {
     if (memory_ != nullptr) Allocator().deallocate(memory_, capacity_);
     memory_ = nullptr;
     capacity_ = 0;
   }
 
+ private:
   std::byte* memory_ = nullptr;
   std::size_t capacity_ = 0;
 };
