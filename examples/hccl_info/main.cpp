@@ -3,6 +3,8 @@
 // hccl-info: what there is on this host, and what the environment has set.
 
 #include <hccl/hccl.h>
+#include <hccl/memory/cann_runtime.hpp>
+#include <hccl/transport/ascend.hpp>
 #include <hccl/transport/host.hpp>
 #include <hccl/transport/local.hpp>
 #include <hccl/version.hpp>
@@ -93,6 +95,7 @@ void print_transports() {
   transports.add({std::string(hccl::TcpTransport::name), "processes of several hosts"});
   transports.add(
       {std::string(hccl::HostTransport::name), "shm inside hosts, tcp between them; that of the HCCL API"});
+  transports.add({std::string(hccl::AscendTransport<hccl::CannRuntime>::name), "NPUs of a process"});
   transports.print("Transports");
 }
 

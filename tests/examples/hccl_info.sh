@@ -10,6 +10,7 @@ output=$(env -u HCCL_CONNECT_TIMEOUT ACL_SIM_DEVICES=3 HCCL_EXEC_TIMEOUT=60 "$in
 expect '^\| hccl +\| [0-9]+\.[0-9]+\.[0-9]+ +\|$'
 expect '^\| 2 +\| Ascend910B.* GiB +\|'
 expect '^\| shm +\| processes of a host'
+expect '^\| ascend +\| NPUs of a process'
 expect '^\| HCCL_EXEC_TIMEOUT +\| 60 +\| environment \|'
 expect '^\| HCCL_CONNECT_TIMEOUT +\| 120 +\| default +\|'
 

@@ -30,9 +30,9 @@ envelope make_envelope(int tag, std::size_t count = 0) {
 
 /// What one call sends and receives, where the transport reaches it: in place, or on the host.
 template <Transport Net, DeviceAllocator Memory>
-class messages {
+class reachable_data {
  public:
-  messages(communicator_state<Net>& state, std::span<const std::byte> out, std::span<std::byte> in)
+  reachable_data(communicator_state<Net>& state, std::span<const std::byte> out, std::span<std::byte> in)
       : out_(out), in_(in), room_(in) {
     static_assert(check_memory<Net, Memory>());
     if constexpr (is_staged<Net, Memory>) {
@@ -89,7 +89,7 @@ void send(communicator<Net>& comm, Data&& data, int destination, int tag = 0) {
     arguments.not_null("data", out);
   };
   detail::operate_tagged<Net>(comm, "send", check, [&](auto& state, deadline until) {
-    const detail::messages<Net, detail::memory_t<Data>> all(state, detail::bytes_of(out), {});
+    const detail::reachable_data<Net, detail::memory_t<Data>> all(state, detail::bytes_of(out), {});
     const auto head = detail::make_envelope<E>(tag, out.size());
     state.mail.send(state.tagged_net, head, all.out(), destination, until);
     return out.size();
@@ -112,7 +112,7 @@ std::size_t recv(communicator<Net>& comm, Data&& data, int source, int tag = 0) 
     arguments.not_null("data", in);
   };
   return detail::operate_tagged<Net>(comm, "recv", check, [&](auto& state, deadline until) {
-    const detail::messages<Net, detail::memory_t<Data>> all(state, {}, detail::writable_bytes_of(in));
+    const detail::reachable_data<Net, detail::memory_t<Data>> all(state, {}, detail::writable_bytes_of(in));
     const auto head = detail::make_envelope<E>(tag);
     return all.arrived(state.mail.receive(state.tagged_net, head, all.in(), source, until)) / sizeof(E);
   });
@@ -135,8 +135,8 @@ std::size_t sendrecv(communicator<Net>& comm, Out&& out, int destination, In&& i
   };
   return detail::operate_tagged<Net>(comm, "sendrecv", check, [&](auto& state, deadline until) {
     static_assert(detail::check_same_memory<Out, In>());
-    const detail::messages<Net, detail::memory_t<In>> all(state, detail::bytes_of(leaving),
-                                                          detail::writable_bytes_of(coming));
+    const detail::reachable_data<Net, detail::memory_t<In>> all(state, detail::bytes_of(leaving),
+                                                                detail::writable_bytes_of(coming));
     const auto head = detail::make_envelope<E>(tag, leaving.size());
     const std::size_t bytes =
         state.mail.exchange(state.tagged_net, head, all.out(), destination, all.in(), source, until);

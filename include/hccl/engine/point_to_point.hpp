@@ -26,22 +26,20 @@ namespace hccl::inline v0::detail {
 /// Takes a message into memory of exactly its size. `copies`: none if message and memory are of the host.
 class memory_sink final : public sink {
  public:
-  explicit memory_sink(std::span<std::byte> memory, copy_engine* copies = nullptr,
-                       copy_direction direction = copy_direction::host_to_host)
-      : sink(memory.size()), rest_(memory), copies_(copies), direction_(direction) {}
+  explicit memory_sink(std::span<std::byte> memory, copy_engine* copies = nullptr)
+      : sink(memory.size()), rest_(memory), copies_(copies) {}
 
   std::span<std::byte> window() override { return copies_ == nullptr ? rest_ : std::span<std::byte>(); }
 
  private:
   void take(std::span<const std::byte> chunk) override {
-    copy_by(copies_, rest_.data(), chunk, direction_);
+    copy_by(copies_, rest_.data(), chunk, copy_direction::device_to_device);
     rest_ = rest_.subspan(chunk.size());
   }
   void placed(std::size_t size) override { rest_ = rest_.subspan(size); }
 
   std::span<std::byte> rest_;
   copy_engine* copies_;
-  copy_direction direction_;
 };
 
 /// What travels in front of a tagged message.
@@ -100,8 +98,7 @@ class mailbox {
       fill(net, memory_sink(std::as_writable_bytes(std::span(&head, 1))), wanted, peer, until);
       if (head.tag == wanted.tag) {
         check(head, wanted, data.size(), self, peer);
-        const memory_sink rest(data.first(head.bytes), copies_of(net), copy_direction::device_to_device);
-        fill(net, rest, wanted, peer, until);
+        fill(net, memory_sink(data.first(head.bytes), copies_of(net)), wanted, peer, until);
         return head.bytes;
       }
       check_room(head.bytes, self, peer, head.tag);
@@ -196,7 +193,7 @@ class mailbox {
     copy_engine* const copies = copies_of(net);
     if (copies == nullptr) return fill(net, memory_sink(data), wanted, peer, until);
     const std::span<std::byte> room(copies->device_room(data.size()), data.size());
-    fill(net, memory_sink(room, copies, copy_direction::device_to_device), wanted, peer, until);
+    fill(net, memory_sink(room, copies), wanted, peer, until);
     copy_by(copies, data.data(), room, copy_direction::device_to_host);
   }
 
