@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -258,10 +258,10 @@ TEST_CASE("a thread that goes to another device takes its communicator along") {
 
 TEST_CASE("communicators that end in a thread without a device leave no streams") {
   for (int turn = 0; turn < 1100; ++turn) {  // 1984 streams is what a device has
-    std::optional<hccl::communicator<hccl::LocalTransport>> comm;
+    std::unique_ptr<Comm> comm;
     std::jthread([&] {
       set_device(3);
-      comm.emplace(hccl::LocalTransport());
+      comm = std::make_unique<Comm>(hccl::LocalTransport());
       npu_buffer<double> data(3);
       hccl::allreduce(*comm, data);
     }).join();
