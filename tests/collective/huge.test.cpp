@@ -156,10 +156,10 @@ class Pages {
   void* data_;
 };
 
-constexpr int ranks = 5;
+constexpr int huge_ranks = 5;
 constexpr std::size_t two_to_31 = std::size_t{1} << 31, two_to_32 = std::size_t{1} << 32;
 
-/// Runs f(comm) on all ranks; returns what travelled.
+/// Runs f(comm) on all huge_ranks; returns what travelled.
 template <class F>
 std::vector<Travel> travels_of(F&& f) {
   const auto world = std::make_shared<AddressTransport::World>();
@@ -167,9 +167,9 @@ std::vector<Travel> travels_of(F&& f) {
   std::string failure;
   {
     std::vector<std::jthread> threads;
-    for (int rank = 0; rank < ranks; ++rank) {
+    for (int rank = 0; rank < huge_ranks; ++rank) {
       threads.emplace_back([&, rank] {
-        communicator<AddressTransport> comm(AddressTransport(world, rank, ranks));
+        communicator<AddressTransport> comm(AddressTransport(world, rank, huge_ranks));
         try {
           f(comm);
         } catch (const std::exception& e) {
@@ -215,13 +215,13 @@ std::size_t distance(const Pages& pages, const std::byte* address) {
 
 std::vector<Pages> one_each(std::size_t bytes) {
   std::vector<Pages> all;
-  for (int rank = 0; rank < ranks; ++rank) all.emplace_back(bytes);
+  for (int rank = 0; rank < huge_ranks; ++rank) all.emplace_back(bytes);
   return all;
 }
 
 template <class T, class A>
 void check_allgather(std::size_t count) {
-  const std::size_t share = count * sizeof(T), total = ranks * share;
+  const std::size_t share = count * sizeof(T), total = huge_ranks * share;
   const auto buffers = one_each(total);
   const auto travels = travels_of([&](auto& comm) {
     allgather<T, A>(comm, buffers[static_cast<std::size_t>(comm.rank())].template of<T>());
@@ -229,21 +229,21 @@ void check_allgather(std::size_t count) {
   check_places(travels, total, [&](int rank, const std::byte* address, bool) {
     return distance(buffers[static_cast<std::size_t>(rank)], address);
   });
-  for (int rank = 0; rank < ranks; ++rank) check_received(travels, rank, total - share);
+  for (int rank = 0; rank < huge_ranks; ++rank) check_received(travels, rank, total - share);
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("case A13: sizes and offsets of allgather beyond 2^31 elements and 2^32 bytes", "", Mesh,
                    Ring, NHR, NonuniformBruck, ParallelAggregatedTrees) {
-  STATIC_REQUIRE(ranks * std::size_t{1'200'000'007} > two_to_32);
-  STATIC_REQUIRE(ranks * std::size_t{700'000'001} > two_to_31);
+  STATIC_REQUIRE(huge_ranks * std::size_t{1'200'000'007} > two_to_32);
+  STATIC_REQUIRE(huge_ranks * std::size_t{700'000'001} > two_to_31);
   check_allgather<std::uint8_t, TestType>(1'200'000'007);
   check_allgather<std::uint64_t, TestType>(700'000'001);
 }
 
 TEMPLATE_TEST_CASE("case A13: sizes and offsets of gather and scatter beyond 2^32 bytes", "", Mesh, Star) {
-  constexpr std::size_t count = 1'200'000'007, total = ranks * count;
+  constexpr std::size_t count = 1'200'000'007, total = huge_ranks * count;
   const int root = 3;
   const Pages whole(total);
   const auto parts = one_each(count);
@@ -266,7 +266,7 @@ TEMPLATE_TEST_CASE("case A13: sizes and offsets of gather and scatter beyond 2^3
     scatter<std::uint8_t, TestType>(comm, whole.of<std::uint8_t>(), part_of(comm.rank()), root);
   });
   check_places(scattered, total, place);
-  for (int rank = 0; rank < ranks; ++rank) check_received(scattered, rank, rank == root ? 0 : count);
+  for (int rank = 0; rank < huge_ranks; ++rank) check_received(scattered, rank, rank == root ? 0 : count);
 }
 
 TEMPLATE_TEST_CASE("case A13: sizes and offsets of broadcast beyond 2^32 bytes", "", BinomialTree, Pipeline) {
@@ -280,14 +280,14 @@ TEMPLATE_TEST_CASE("case A13: sizes and offsets of broadcast beyond 2^32 bytes",
   check_places(travels, total, [&](int rank, const std::byte* address, bool) {
     return distance(buffers[static_cast<std::size_t>(rank)], address);
   });
-  for (int rank = 0; rank < ranks; ++rank) check_received(travels, rank, rank == 1 ? 0 : total);
+  for (int rank = 0; rank < huge_ranks; ++rank) check_received(travels, rank, rank == 1 ? 0 : total);
 }
 
 TEMPLATE_TEST_CASE("case A13: sizes and offsets of alltoallv beyond 2^32 bytes", "", Mesh, Pairwise) {
-  constexpr std::size_t share = 1'500'000'001, total = (ranks - 1) * share;  // nothing for oneself
+  constexpr std::size_t share = 1'500'000'001, total = (huge_ranks - 1) * share;  // nothing for oneself
   STATIC_REQUIRE(total > two_to_32);
-  std::vector<std::size_t> matrix(ranks * ranks, share);
-  for (std::size_t r = 0; r < ranks; ++r) matrix[r * ranks + r] = 0;
+  std::vector<std::size_t> matrix(huge_ranks * huge_ranks, share);
+  for (std::size_t r = 0; r < huge_ranks; ++r) matrix[r * huge_ranks + r] = 0;
   const auto inputs = one_each(total), outputs = one_each(total);
   const auto travels = travels_of([&](auto& comm) {
     const auto r = static_cast<std::size_t>(comm.rank());
@@ -306,7 +306,7 @@ TEMPLATE_TEST_CASE("case A13: sizes and offsets of alltoallv beyond 2^32 bytes",
     if (source - source_share * share != target - target_share * share) ++wrong;
   }
   CHECK(wrong == 0);
-  for (int rank = 0; rank < ranks; ++rank) check_received(travels, rank, total);
+  for (int rank = 0; rank < huge_ranks; ++rank) check_received(travels, rank, total);
 }
 
 TEST_CASE("case A13: a gather of more than 2^32 bytes and an allreduce of more than 2^31 elements") {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "collective/devices.hpp"
 #include "collective/errors.hpp"
 #include "test.hpp"
 
-#include <hccl/memory/ascend_allocator.hpp>
 #include <hccl/memory/device_buffer.hpp>
 #include <hccl/memory/host_allocator.hpp>
 #include <hccl/memory/shared_allocator.hpp>
-#include <hccl/memory/simulated_runtime.hpp>
 
 #include <acl/acl.h>
 
@@ -20,8 +19,7 @@
 #include <utility>
 #include <vector>
 
-using hccl::device_buffer, hccl_test::outcome_of;
-using OnNpu = hccl::AscendAllocator<hccl::SimulatedRuntime>;
+using hccl::device_buffer, hccl_test::OnNpu, hccl_test::outcome_of;
 
 static_assert(hccl::check_device_allocator<hccl::HostAllocator>());
 static_assert(hccl::check_device_allocator<hccl::SharedAllocator<void>>());
