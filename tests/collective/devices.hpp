@@ -40,6 +40,16 @@ void run_on_npus(int ranks, F&& f) {
   });
 }
 
+/// The same; the outcome of each rank.
+template <class F>
+std::vector<Outcome> outcomes_on_npus(int ranks, F&& f) {
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
+  run_on_npus(ranks, [&](hccl::communicator<Npus>& comm) {
+    outcomes[static_cast<std::size_t>(comm.rank())] = outcome_of([&] { f(comm); });
+  });
+  return outcomes;
+}
+
 /// The elements of a buffer of a device.
 template <class T, class Allocator>
 std::vector<T> values_of(const hccl::device_buffer<T, Allocator>& buffer) {

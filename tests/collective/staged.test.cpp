@@ -70,13 +70,14 @@ void set_device(int rank) {
   aclrtSetDevice(rank % device_count);
 }
 
-/// Checks every collective on threads whose buffers are of the Allocator.
-template <class T, class Allocator, class As = Algorithms>
-void check_threads(int ranks, const std::set<std::size_t>& counts = usual_counts) {
-  for_each_count<T, hccl::LocalTransport, Allocator>(
+/// Checks every collective on ranks with a device each, whose buffers are of the Allocator. `run(n, f)` calls f(comm) on
+/// n ranks.
+template <class T, class Net, class Allocator, class As = Algorithms, class Run>
+void check(int ranks, const std::set<std::size_t>& counts, Run&& run) {
+  for_each_count<T, Net, Allocator>(
       ranks, counts,
-      [](int n, auto&& rank) {
-        hccl::run_local(n, [&](auto& comm) {
+      [&](int n, auto&& rank) {
+        run(n, [&](auto& comm) {
           set_device(comm.rank());
           rank(comm);
         });
@@ -88,22 +89,16 @@ void check_threads(int ranks, const std::set<std::size_t>& counts = usual_counts
       });
 }
 
-/// The same on processes.
+template <class T, class Allocator, class As = Algorithms>
+void check_threads(int ranks, const std::set<std::size_t>& counts = usual_counts) {
+  check<T, hccl::LocalTransport, Allocator, As>(ranks, counts,
+                                                [](int n, auto&& rank) { hccl::run_local(n, rank); });
+}
+
 template <class Net>
 void check_processes(int ranks) {
-  for_each_count<float, Net, OnNpu>(
-      ranks, usual_counts,
-      [](int n, auto&& rank) {
-        hccl::run_processes<Net>(n, [&](auto& comm) {
-          set_device(comm.rank());
-          rank(comm);
-        });
-      },
-      [&](auto& checks, std::size_t count, int root, std::size_t gap) {
-        check_reductions<Algorithms>(checks, ranks, count, root);
-        check_spreading<Algorithms>(checks, ranks, count, root, gap);
-        check_personal<Algorithms>(checks, ranks, count, root, gap);
-      });
+  check<float, Net, OnNpu>(ranks, usual_counts,
+                           [](int n, auto&& rank) { hccl::run_processes<Net>(n, rank); });
 }
 
 /// Elements that travel as others.

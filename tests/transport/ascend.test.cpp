@@ -24,8 +24,6 @@
 #include <set>
 #include <span>
 #include <stdexcept>
-#include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -202,40 +200,22 @@ TEST_CASE("NPUs meet at a barrier") {
 }
 
 TEST_CASE("NPUs work for threads that are in contexts of their own") {
-  std::vector<Outcome> outcomes(2);
-  const Npus::world world(2);
-  {
-    std::vector<std::jthread> threads;
-    for (int rank = 0; rank < 2; ++rank) {
-      threads.emplace_back([&, rank] {
-        hccl::communicator<Npus> comm(world.transport(rank));
-        comm.set_timeout(patience);
-        npu_buffer<float> data(10);
-        aclrtContext own = nullptr;
-        aclrtCreateContext(&own, rank);  // and works in it
-        outcomes[static_cast<std::size_t>(rank)] = outcome_of([&] { hccl::allreduce(comm, data); });
-        aclrtDestroyContext(own);
-      });
-    }
-  }
+  const auto outcomes = outcomes_on_npus(2, [](auto& comm) {
+    npu_buffer<float> data(10);
+    aclrtContext own = nullptr;
+    aclrtCreateContext(&own, comm.rank());  // and works in it
+    hccl::allreduce(comm, data);
+    aclrtDestroyContext(own);
+  });
   for (const Outcome& o : outcomes) CHECK(o.text().empty());
 }
 
 TEST_CASE("a rank that loses its NPU fails, and the others with it") {
-  std::vector<Outcome> outcomes(2);
-  const Npus::world world(2);
-  {
-    std::vector<std::jthread> threads;
-    for (int rank = 0; rank < 2; ++rank) {
-      threads.emplace_back([&, rank] {
-        hccl::communicator<Npus> comm(world.transport(rank));
-        comm.set_timeout(patience);
-        npu_buffer<float> data(10);
-        if (rank == 1) aclrtResetDeviceForce(1);
-        outcomes[static_cast<std::size_t>(rank)] = outcome_of([&] { hccl::allreduce(comm, data); });
-      });
-    }
-  }
+  const auto outcomes = outcomes_on_npus(2, [](auto& comm) {
+    npu_buffer<float> data(10);
+    if (comm.rank() == 1) aclrtResetDeviceForce(1);
+    hccl::allreduce(comm, data);
+  });
   CHECK(outcomes[1].is(errc::device_failed));
   CHECK(outcomes[1].says("rank 1: allreduce: "));
   CHECK(outcomes[0].is(errc::device_failed));
@@ -252,22 +232,12 @@ TEST_CASE("a world of NPUs has no rank outside, and no device that there is not"
 }
 
 TEST_CASE("an address of the host in a device_span is an error, not a crash") {
-  std::vector<std::string> said(2);
-  const Npus::world world(2);
-  {
-    std::vector<std::jthread> threads;
-    for (int rank = 0; rank < 2; ++rank) {
-      threads.emplace_back([&, rank] {
-        hccl::communicator<Npus> comm(world.transport(rank));
-        comm.set_timeout(patience);
-        npu_buffer<float> in(100);
-        std::vector<float> on_host(100);
-        const hccl::device_span<float, OnNpu> out(on_host.data(), on_host.size());
-        said[static_cast<std::size_t>(rank)] =
-            outcome_of([&] { hccl::allreduce<float, Sum, Ring>(comm, in, out); }).text();
-      });
-    }
-  }
-  for (const auto& text : said)
-    CHECK_THAT(text, Catch::Contains("aclrtReduceAsync: dst and src are to be memory of device"));
+  const auto outcomes = outcomes_on_npus(2, [](auto& comm) {
+    npu_buffer<float> in(100);
+    std::vector<float> on_host(100);
+    const hccl::device_span<float, OnNpu> out(on_host.data(), on_host.size());
+    hccl::allreduce<float, Sum, Ring>(comm, in, out);
+  });
+  for (const Outcome& o : outcomes)
+    CHECK_THAT(o.text(), Catch::Contains("aclrtReduceAsync: dst and src are to be memory of device"));
 }
